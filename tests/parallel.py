@@ -10,7 +10,7 @@ import pytest
 
 PROCESSES_MAX = 8
 TOGETHER = {
-    "tests/demo/test_show.py": "spark",
+    "tests/demo/test_run.py": "spark",
     "tests/outside/": "outside",
     "tests/pipeline/": "spark",
     "tests/remote/test_spark.py": "spark",

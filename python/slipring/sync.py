@@ -6,16 +6,14 @@ Never decides anything itself. `slipring.client` documents the calls.
 import asyncio
 import os
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping
-from functools import cache
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from functools import cache, wraps
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
 from slipring.client import bus as client_bus
 from slipring.client import connecting
 from slipring.client.chunks import Chunks as AsyncChunks
 from slipring.client.notices import Notice
-from slipring.client.payload import Value
-from slipring.client.publisher import Row
 from slipring.client.streams import StreamWriter as AsyncStreamWriter
 from slipring.client.subscription import Subscription as AsyncSubscription
 from slipring.model import (
@@ -24,18 +22,17 @@ from slipring.model import (
     Message,
     Parameter,
     Refusal,
-    Sample,
-    Stream,
     TableChange,
 )
 
 if TYPE_CHECKING:
     from slipring.client.declared import Declared as AsyncDeclared
     from slipring.client.selection import Selection as AsyncSelection
-    from slipring.frames import Frame, Table
+    from slipring.frames import Frame
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")
+Given = ParamSpec("Given")
 
 
 @cache
@@ -55,6 +52,18 @@ def _run(work: Coroutine[Any, Any, Result]) -> Result:
         future.cancel()
 
 
+def _waiting(
+    call: Callable[Concatenate[Any, Given], Coroutine[Any, Any, Result]],
+) -> Callable[Concatenate[Any, Given], Result]:
+    """A method of the client as one that waits for its result."""
+
+    @wraps(call)
+    def run(self: Any, /, *args: Given.args, **options: Given.kwargs) -> Result:
+        return _run(call(self._inner, *args, **options))
+
+    return run
+
+
 def connect(url: str = connecting.URL, **options: Any) -> "Bus":
     """Opens a connection, with the options of `slipring.connect`; for `with`, or to be closed."""
 
@@ -67,103 +76,77 @@ def connect(url: str = connecting.URL, **options: Any) -> "Bus":
 class Bus:
     """An open connection. Any thread may call; each call waits only for itself."""
 
-    def __init__(self, bus: client_bus.Bus) -> None:
-        self._bus = bus
+    def __init__(self, inner: client_bus.Bus) -> None:
+        self._inner = inner
+
+    publish = _waiting(client_bus.Bus.publish)
+    publish_many = _waiting(client_bus.Bus.publish_many)
+    table = _waiting(client_bus.Bus.table)
+    current = _waiting(client_bus.Bus.current)
+    newest = _waiting(client_bus.Bus.newest)
+    streams = _waiting(client_bus.Bus.streams)
+    notify = _waiting(client_bus.Bus.notify)
+    ping = _waiting(client_bus.Bus.ping)
+    close = _waiting(client_bus.Bus.close)
 
     @property
     def url(self) -> str:
         """The broker's address."""
-        return self._bus.url
+        return self._inner.url
 
     @property
     def client_id(self) -> str:
         """The name the broker knows this connection by."""
-        return self._bus.client_id
+        return self._inner.client_id
 
     @property
     def is_connected(self) -> bool:
         """Whether there is a connection at this moment."""
-        return self._bus.is_connected
-
-    def publish(self, topic: str, value: Value = b"", **options: Any) -> None:
-        """Publishes a message; see `slipring.Bus.publish`."""
-        _run(self._bus.publish(topic, value, **options))
+        return self._inner.is_connected
 
     def changes(self) -> Iterator[ConnectionChange]:
         """What happens to the connection from now on; see `slipring.Bus.changes`."""
-        return _all(_run(_called(self._bus.changes)))
-
-    def publish_many(self, messages: Iterable[Row], *, qos: int = 1) -> int:
-        """Publishes messages and waits for the broker; see `slipring.Bus.publish_many`."""
-        return _run(self._bus.publish_many(messages, qos=qos))
+        return _all(_run(_called(self._inner.changes)))
 
     def subscribe(self, *filters: str, **options: Any) -> "Subscription":
         """The messages of these filters: `with bus.subscribe("a/#", qos=1) as messages`."""
-        return Subscription(self._bus.subscribe(*filters, **options))
+        return Subscription(self._inner.subscribe(*filters, **options))
 
     def declare(
         self, prefix: str, parameters: Mapping[str, Parameter | str], **options: Any
     ) -> "Declared":
         """Declares parameters; see `slipring.Bus.declare`."""
-        return Declared(_run(self._bus.declare(prefix, parameters, **options)))
+        return Declared(_run(self._inner.declare(prefix, parameters, **options)))
 
     def select(self, *filters: str, **options: Any) -> "Selection":
         """Frames of parameters: `with bus.select("gripen/#", rate_hz=10) as frames`."""
-        return Selection(_run(_called(lambda: self._bus.select(*filters, **options))))
+        return Selection(_run(_called(lambda: self._inner.select(*filters, **options))))
 
     def declare_stream(self, name: str, **options: Any) -> "StreamWriter":
         """Declares a stream; see `slipring.Bus.declare_stream`."""
-        return StreamWriter(_run(self._bus.declare_stream(name, **options)))
-
-    def streams(self, chosen: str = "#") -> list[Stream]:
-        """The streams that this filter matches; see `slipring.Bus.streams`."""
-        return _run(self._bus.streams(chosen))
+        return StreamWriter(_run(self._inner.declare_stream(name, **options)))
 
     def stream(self, *filters: str, newest: bool = False) -> "Chunks":
         """Chunks of streams: `with bus.stream("gripen/+/cockpit/sound") as chunks`."""
-        return Chunks(_run(_called(lambda: self._bus.stream(*filters, newest=newest))))
-
-    def table(self) -> "Table":
-        """The parameters of the broker; see `slipring.Bus.table`."""
-        return _run(self._bus.table())
-
-    def current(self, names: Iterable[str] | str = "#") -> dict[str, Sample]:
-        """The current samples; see `slipring.Bus.current`."""
-        return _run(self._bus.current(names))
-
-    def newest(self, name: str) -> Sample:
-        """The current sample of one parameter; see `slipring.Bus.newest`."""
-        return _run(self._bus.newest(name))
+        return Chunks(_run(_called(lambda: self._inner.stream(*filters, newest=newest))))
 
     def table_changes(self) -> Iterator[TableChange]:
         """What happens to the table from now on; see `slipring.Bus.table_changes`."""
-        return _all(_run(self._bus.table_changes()))
+        return _all(_run(self._inner.table_changes()))
 
     def refusals(self) -> Iterator[Refusal]:
         """What the broker refuses from now on; see `slipring.Bus.refusals`."""
-        return _all(_run(self._bus.refusals()))
+        return _all(_run(self._inner.refusals()))
 
     def notices(self) -> "Notices":
         """Notices to this node: `with bus.notices() as notices`."""
-        return Notices(self._bus.notices())
-
-    def notify(self, role: str, value: Value = b"", *, qos: int = 1) -> None:
-        """Sends a notice to every connected node of a role; see `slipring.Bus.notify`."""
-        _run(self._bus.notify(role, value, qos=qos))
-
-    def ping(self) -> float:
-        """The round trip to the broker in seconds."""
-        return _run(self._bus.ping())
-
-    def close(self) -> None:
-        """Sends what was accepted, and ends the connection; twice is fine."""
-        _run(self._bus.close())
+        return Notices(self._inner.notices())
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *raised: Any) -> None:
-        _run(self._bus.__aexit__(*raised))
+        _run(self._inner.__aexit__(*raised))
 
 
 class _Reader(Generic[Item]):
@@ -173,7 +156,7 @@ class _Reader(Generic[Item]):
         self._inner = inner
 
     def close(self) -> None:
-        """Ends it, and whoever iterates over it in another thread."""
+        """Ends it, and every iteration over it in other threads."""
         _run(_called(self._inner.close))
 
     def __enter__(self) -> Self:
@@ -245,13 +228,8 @@ class StreamWriter:
         self.name = inner.name
         self.index = inner.index
 
-    def write(self, chunk: bytes, *, time_ns: int | None = None) -> None:
-        """Sends a chunk; see `slipring.StreamWriter.write`."""
-        _run(self._inner.write(chunk, time_ns=time_ns))
-
-    def remove(self) -> None:
-        """Removes the stream for everybody."""
-        _run(self._inner.remove())
+    write = _waiting(AsyncStreamWriter.write)
+    remove = _waiting(AsyncStreamWriter.remove)
 
     def close(self) -> None:
         """Takes no more chunks; the stream stays declared."""

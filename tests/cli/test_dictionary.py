@@ -16,7 +16,7 @@ def test_a_check_says_what_is_in_each_file() -> None:
 def test_a_check_fails_with_every_error_and_its_line(written: Written) -> None:
     path = written("bad.csv", "name,type,unit\nrpm,float,rpm\n\x1b[31m,u8,\n")
     run = slipring("dictionary", "check", DATA / "engine.csv", path, code=1)
-    assert f"{path}:2: error: rpm: 'float' is no type; write f32\n" in run.stdout
+    assert f"{path}:2: error: rpm: 'float' is not a type; write f32\n" in run.stdout
     assert f"{path}:3: error: \\x1b[31m: there is a control character" in run.stdout
     assert f"{path}: 0 parameters, 2 errors, 1 warning\n" in run.stdout
 
@@ -52,6 +52,6 @@ def test_nothing_is_declared_from_a_file_with_an_error(written: Written) -> None
     nowhere = "mqtt://127.0.0.1:1"
     run = slipring("declare", path, "--prefix", "a", "--url", nowhere, code=1)
     assert run.stderr.splitlines() == [
-        f"{path}:2: error: rpm: 'float' is no type; write f32",
+        f"{path}:2: error: rpm: 'float' is not a type; write f32",
         f"slipring: {path} has 1 error; nothing was declared",
     ]

@@ -207,12 +207,12 @@ async def test_what_is_refused_again_holds_nothing_else_up_and_heals(
 
         with monkeypatch.context() as patch:
             patch.setattr(Declaration, "ask", refuse)
-            await redo_all(bus._home()._works(), bus.url)
+            await redo_all(bus._table_desk()._works(), bus.url)
         assert sorted(asked) == ["restart/again/x", "restart/again/y"]
         for declared in both:
             with pytest.raises(slipring.DeclareRefused, match="a clash"):
                 declared.write({"a": 1.0})
-        await redo_all(bus._home()._works(), bus.url)
+        await redo_all(bus._table_desk()._works(), bus.url)
         for declared in both:
             declared.write({"a": 1.0})
 

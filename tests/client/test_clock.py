@@ -7,7 +7,7 @@ import time
 import pytest
 
 import slipring
-from slipring.client.clock import Clock
+from slipring.client.clock import Clock, SystemClocks
 from slipring.errors import NoAnswer, PublishRefused
 from tests.raw_mqtt import V5, RawPeer, properties
 from tests.running_broker import RunningBroker
@@ -17,7 +17,7 @@ PINGRESP = b"\xd0\x00"
 HOUR_NS = 3600 * 10**9
 
 
-class OtherTimes:
+class OtherTimes(SystemClocks):
     """A machine whose clock is wrong by as much as one likes."""
 
     def __init__(self) -> None:
@@ -25,9 +25,6 @@ class OtherTimes:
 
     def wall_ns(self) -> int:
         return time.time_ns() + self.wrong_ns
-
-    def steady_ns(self) -> int:
-        return time.monotonic_ns()
 
 
 def clock_of(bus: slipring.Bus, times: OtherTimes) -> Clock:

@@ -107,7 +107,7 @@ async def test_what_cannot_be_written_is_told_where_it_is_written(table_url: str
             declared.write({"speed": 1})
         with pytest.raises(slipring.FrameError):
             declared.write({"rpm": "fast"})
-        with pytest.raises(ValueError, match="'half' is none of the labels: off, on, failed"):
+        with pytest.raises(ValueError, match="'half' is not one of the labels: off, on, failed"):
             declared.write({"mode": "half"})
         with pytest.raises(ValueError, match='a dict of arrays for "bool", "u8", "f64"'):
             declared.write_row([1.0])

@@ -197,7 +197,7 @@ def test_who_speaks_to_nobody_is_told(
 
 async def test_a_role_that_does_not_exist_is_an_error_here() -> None:
     for wrong in ("everyone", "node/", ""):
-        with pytest.raises(ValueError, match="is no role"):
+        with pytest.raises(ValueError, match="is not a role"):
             slipring.client.notices.topic_of(wrong)
 
 

@@ -5,13 +5,15 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
 import slipring
+from slipring import ConnectionChange
+from slipring.client.changes import Changes
 from slipring.client.connection import ClientConnection
-from slipring.client.json_requests import JsonRequests
+from slipring.client.desk import Desk
 from slipring.client.requests import ANSWERS, OPEN_MAX
 from slipring.errors import NoAnswer
 from tests.client.fake_broker import DISCONNECT, Peer, fake_broker
@@ -160,6 +162,9 @@ class Flapping:
     def native(self) -> SimpleNamespace:
         return SimpleNamespace(connection=self._connections[0], url="mqtt://flapping")
 
+    def changes(self) -> Changes[ConnectionChange]:
+        return Changes()
+
     async def ask(self, _topic: str, _body: bytes) -> bytes:
         self.asked += 1
         if len(self._connections) == 1:
@@ -168,15 +173,17 @@ class Flapping:
         raise NoAnswer("it was late")
 
 
+def desk(connection: Flapping) -> Desk[Any]:
+    return Desk(cast("ClientConnection", connection), "table")
+
+
 @pytest.mark.parametrize("before", [0, 1], ids=["away", "another"])
 async def test_a_question_has_its_time_on_the_connection_that_came_back(before: int) -> None:
     connection = Flapping(before, 2)
-    assert await JsonRequests(cast("ClientConnection", connection), "table").ask("find", {}) == {
-        "found": 1
-    }
+    assert await desk(connection).ask("find", {}) == {"found": 1}
     assert connection.asked == 2
 
 
 async def test_a_broker_that_was_there_all_the_time_has_not_answered() -> None:
     with pytest.raises(NoAnswer, match="it was late"):
-        await JsonRequests(cast("ClientConnection", Flapping(2, 2)), "table").ask("find", {})
+        await desk(Flapping(2, 2)).ask("find", {})

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import pytest
 import slipring
 from slipring import Parameter, Quality, Reason, Status
 from slipring.client.choice import ResolvedChoice
-from slipring.client.json_requests import JsonRequests
+from slipring.client.desk import Desk
 from tests.client.table_broker import TableBroker
 
 F64, BOOL = Parameter("f64"), Parameter("bool")
@@ -114,11 +115,11 @@ async def test_a_name_that_comes_while_another_one_is_being_chosen_comes_too(
         slipring.connect(table_url) as other,
         other.select(names=names) as frames,
     ):
-        resolve, told = frames._choice.resolve, other._home().mirror.changes()
+        resolve, told = frames._choice.resolve, other._table_desk().mirror.changes()
 
-        async def resolve_late(requests: JsonRequests) -> ResolvedChoice:
+        async def resolve_late(desk: Desk[Any]) -> ResolvedChoice:
             """The broker's answer is older than what the table knows by then."""
-            chosen = await resolve(requests)
+            chosen = await resolve(desk)
             if "select/while/b" in chosen.missing:
                 declared = await bus.declare("select/while", {"b": F64})
                 declared.write({"b": 2.0})

@@ -301,7 +301,7 @@ async def test_wrong_declarations_and_subscriptions_say_what_is_wrong(
         with pytest.raises(DeclareRefused, match="another client publishes it"):
             await other.declare_stream(name, media="video/h264")
         with pytest.raises(RequestFailed, match="another client publishes it"):
-            await other._stream_home().requests.ask("remove", {"names": [name]})
+            await other._stream_desk().ask("remove", {"names": [name]})
         await bus.declare(f"{name}/x", {"rpm": slipring.Parameter("f64")})
         with pytest.raises(DeclareRefused, match="a parameter has this name"):
             await bus.declare_stream(f"{name}/x/rpm", media=PCM)

@@ -71,7 +71,7 @@ async def test_a_selection_fetches_only_what_it_chose(table_url: str) -> None:
         await bus.declare("table/part", {"a": F64, "b": F64})
         await bus.declare("table/rest", {"c": F64})
         async with other.select("table/part/#"):
-            table = other._home().mirror.table
+            table = other._table_desk().mirror.table
             assert sorted(table) == ["table/part/a", "table/part/b"]
             assert "table/rest/c" in await other.table()
 

@@ -56,7 +56,7 @@ def test_a_request_has_its_time_to_arrive(listener: ConsoleListener) -> None:
     assert len(listener.connections) == 1
     listener.sweep(WAIT_S + 0.1)
     assert slow.aborted
-    assert (listener.counts.late, listener.connections) == (1, {})
+    assert (listener.turned_away["too_slow"], listener.connections) == (1, {})
 
 
 def test_an_answer_that_is_being_read_takes_its_time(listener: ConsoleListener) -> None:
@@ -116,7 +116,8 @@ def test_pages_leave_room_for_requests_and_for_others(listener: ConsoleListener)
     enter(listener, 4, "b")
     assert listener.open_page(("b", 4))
     assert first.aborted
-    assert (listener.pages, listener.counts.pages_refused, listener.counts.displaced) == (2, 1, 1)
+    turned_away = listener.turned_away
+    assert (listener.pages, turned_away["no_page"], turned_away["displaced"]) == (2, 1, 1)
 
 
 def test_a_page_that_has_ended_keeps_nobody_out(listener: ConsoleListener) -> None:
@@ -126,14 +127,14 @@ def test_a_page_that_has_ended_keeps_nobody_out(listener: ConsoleListener) -> No
     gone.aborted = True
     enter(listener, 3)
     assert listener.open_page(("a", 3))
-    assert (listener.pages, listener.counts.pages_refused, listener.counts.displaced) == (2, 0, 0)
+    assert (listener.pages, listener.turned_away.total()) == (2, 0)
 
 
 def test_the_log_has_one_line_in_a_minute(
     listener: ConsoleListener, caplog: pytest.LogCaptureFixture
 ) -> None:
     for second in range(int(TELL_S) + 1):
-        listener.counts.refused += 100
+        listener.turned_away["no_place"] += 100
         listener.sweep(1000.0 + second)
     assert len(caplog.records) == 2
     assert "100 connections" in caplog.records[0].getMessage()

@@ -7,7 +7,7 @@ import pytest
 
 from slipring.console.live_message import TEXT_SHOWN, as_text, limit_reached
 from slipring.control.limits import LimitsSection
-from slipring.control.overview import Reached
+from slipring.control.overview import ReachedLimit
 from slipring.status.engine import BrokerStatus, MemoryUse
 from tests.status.blank import blank
 
@@ -37,5 +37,5 @@ def test_a_limit_is_shown_as_it_holds(limit: str, value: int) -> None:
     limits = LimitsSection(connections=7)
     broker: Any = SimpleNamespace(config=SimpleNamespace(limits=limits))
     status = blank(BrokerStatus, memory=blank(MemoryUse, budget=5_000_000))
-    shown = limit_reached(broker, status, Reached(limit, 3, 2_000_000))
+    shown = limit_reached(broker, status, ReachedLimit(limit, 3, 2_000_000))
     assert shown == {"limit": limit, "value": value, "times": 3, "last_ms": 2.0}

@@ -64,7 +64,7 @@ def test_a_header_that_is_not_understood_is_refused_with_a_hint(
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        ("rpm,float,,,,,,,,,,,", "'float' is no type; write f32"),
+        ("rpm,float,,,,,,,,,,,", "'float' is not a type; write f32"),
         ("rpm,,,,,,,,,,,,", "the type is missing"),
         (",f32,,,,,,,,,,,", "the name is empty"),
         ("a/+/b,f32,,,,,,,,,,,", "+ cannot be in a name"),
@@ -73,7 +73,7 @@ def test_a_header_that_is_not_understood_is_refused_with_a_hint(
         ("rpm,f32,,,20,,,,,,,,", "min and max come together"),
         ("rpm,f32,,,nan,1,,,,,,,", "finite"),
         ("rpm,f32,,,0,1e999,,,,,,,", "finite"),
-        ("rpm,f32,,,x,1,,,,,,,", "min 'x' is no number"),
+        ("rpm,f32,,,x,1,,,,,,,", "min 'x' is not a number"),
         ('rpm,f32,,,"1,5",2,,,,,,,', "write 1.5"),
         ("rpm,f32,,,,,9,8,,,,,", "low 9 is above high 8"),
         ("rpm,f32,,,,,,,,,0,,", "rate_hz 0 is not above 0"),
@@ -137,7 +137,7 @@ def test_a_row_over_several_lines_counts_from_its_first(said: Said) -> None:
 
 def test_a_quote_that_is_not_closed_is_told_where_it_opens(said: Said) -> None:
     (error,) = said("rows.csv", f'{HEAD}rpm,f32,,"one,,,,,,,,,\nx,f32,,,,,,,,,,,\n')
-    assert error.startswith("2: error: this is no CSV")
+    assert error.startswith("2: error: this is not CSV")
 
 
 def test_all_problems_are_told_at_once_up_to_a_hundred(written: Written) -> None:

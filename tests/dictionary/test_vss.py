@@ -51,7 +51,7 @@ def test_an_array_is_text_and_half_a_range_of_a_float_is_none(said: Said) -> Non
         ('"unit": "km/h",\n        "uuid"', '"unit": "kmx",\n        "uuid"',
          "4: warning: Vehicle/Speed: unit 'kmx' is not UCUM"),
         ('"datatype": "boolean"', '"datatype": "bool"',
-         "12: error: Vehicle/IsMoving: 'bool' is no datatype; give one of uint8"),
+         "12: error: Vehicle/IsMoving: 'bool' is not a datatype; give one of uint8"),
         ('"datatype": "boolean"', '"datatype": "Types.Pair"',
          "12: warning: Vehicle/IsMoving: Types.Pair is a struct; it is left out"),
         ('"datatype": "boolean",\n', "", "11: error: Vehicle/IsMoving: the datatype is missing"),
@@ -63,14 +63,14 @@ def test_an_array_is_text_and_half_a_range_of_a_float_is_none(said: Said) -> Non
         ('"ON", "START"', '"ON", 7', "36: error: Vehicle/LowVoltageSystemState: allowed is a list"),
         ('"ON", "START"', '"ON", "ON"', "35: error: Vehicle/LowVoltageSystemState: 4 and 5 have"),
         ('"IsMoving": {', '"Is/Moving": {', "11: error: Vehicle/Is/Moving: a node's name has"),
-        ('"IsMoving": {', '"Speed": {', "11: error: this is no JSON: the key 'Speed' is in line 4"),
+        ('"IsMoving": {', '"Speed": {', "11: error: this is not JSON: the key 'Speed' is in"),
         ('"IsMoving": {', '"IsMoving": 7, "More": {', "11: error: Vehicle/IsMoving: a node is an"),
         ('"type": "attribute",\n        "unit": "iso8601"', '"type": "stream"',
-         "29: error: Vehicle/StartTime: 'stream' is no type of a node"),
+         "29: error: Vehicle/StartTime: 'stream' is not a type of a node"),
         ('"AngularVelocity": {', '"AngularVelocity": {"instances": ["A"],',
          "135: error: Vehicle/AngularVelocity: instances are not expanded"),
-        ('"type": "sensor"\n      },', '"type": "sensor",\n      },', "15: error: this is no JSON"),
-        ('"Vehicle": {', '"Vehicle" {', "2: error: this is no JSON: ':' is missing"),
+        ('"type": "sensor"\n      },', '"type": "sensor",\n      },', "15: error: this is not JS"),
+        ('"Vehicle": {', '"Vehicle" {', "2: error: this is not JSON: ':' is missing"),
     ],
 )  # fmt: skip
 def test_a_problem_is_told_with_its_line(said: Said, old: str, new: str, said_: str) -> None:
@@ -82,7 +82,7 @@ def test_a_problem_is_told_with_its_line(said: Said, old: str, new: str, said_: 
 @pytest.mark.parametrize("text", ["[]", "{}", "7", '{"a": 1}', '{"parameters": []}'])
 def test_other_json_is_no_vss(said: Said, text: str) -> None:
     (error,) = said("other.json", text)
-    assert error.startswith("1: error: this is no VSS")
+    assert error.startswith("1: error: this is not VSS")
 
 
 @pytest.mark.parametrize(

@@ -162,24 +162,30 @@ ENDING = {
 """Packets that end a connection, by their kind."""
 
 
-ENGINE = Path(__file__).parents[2] / "crates"
-FAMILIES = {
-    "table": ENGINE / "core/src/table/request.rs",
-    "streams": ENGINE / "core/src/streams/request.rs",
-    "journal": ENGINE / "journal/src/exchange/request.rs",
-}
-"""Where the engine reads the names of requests."""
+CRATES = Path(__file__).parents[2] / "crates"
+NAMES_READ = re.compile(r"\(name: &str, body: &.*?match name \{\n(.*?)\n\s+_ =>", re.DOTALL)
+"""How a function reads a request: its name from the topic, its body; an arm for each name."""
 
 
 def known_requests() -> set[str]:
-    """The requests that the engine knows, by what its sources compare their topics with."""
-    asking = (ENGINE / "engine/src/asking.rs").read_text(encoding="utf-8")
-    alone = set(re.findall(r'None if name == "(\w+)"', asking))
-    families = set(re.findall(r'Some\(\("(\w+)", ', asking))
-    assert families == {*FAMILIES, "to"}, "a family of requests that is not known here"
-    known = alone | {"to/all"}
-    for family, source in FAMILIES.items():
-        names = re.findall(r'^ {12}"(\w+)" =>', source.read_text(encoding="utf-8"), re.MULTILINE)
-        assert names, source
-        known |= {f"{family}/{name}" for name in names}
-    return known
+    """The requests that the broker knows, by what its sources compare their topics with."""
+    engine = "\n".join(_sources("engine/src"))
+    desks = set(re.findall(r'\("(\w+)", &self\.\w+\)', engine))
+    families = set(re.findall(r'Some\(\("(\w+)", \w+\)\) =>', engine))
+    alone = set(re.findall(r'None if name == "(\w+)"', engine))
+    assert desks, "no desk was found in the engine's sources"
+    assert families == {"journal", "to"}, "a family of requests that is not known here"
+    assert alone, "no request without a family was found in the engine's sources"
+    journal = _names("journal", "journal/src")
+    return journal.union({"to/all"}, alone, *(_names(desk, f"core/src/{desk}") for desk in desks))
+
+
+def _names(family: str, room: str) -> set[str]:
+    arms = "\n".join(arm for source in _sources(room) for arm in NAMES_READ.findall(source))
+    names = re.findall(r'^\s+"(\w+)" =>', arms, re.MULTILINE)
+    assert names, f"no request to $slipring/{family}/ was found in crates/{room}"
+    return {f"{family}/{name}" for name in names}
+
+
+def _sources(room: str) -> list[str]:
+    return [file.read_text(encoding="utf-8") for file in sorted((CRATES / room).rglob("*.rs"))]

@@ -101,7 +101,7 @@ def test_a_panic_of_a_connection_costs_its_client_the_connection_and_nobody_else
         assert again.connect("victim", clean=False, properties=KEPT).session_present
         assert again.packet().payload == b"meanwhile"
         log = log_of(broker)
-    assert "ERROR victim was let go after a panic: " in log
+    assert "ERROR victim was disconnected after a panic: " in log
     assert "INFO victim disconnected: what served it panicked" in log
 
 
@@ -190,7 +190,7 @@ def test_an_arrival_that_panics_is_told_and_others_come_in(disk: Disk) -> None:
         with RawPeer(broker.host, broker.port) as peer:
             assert peer.connect("late").reason == 0
         log = log_of(broker)
-    assert " was let go after a panic: " in log
+    assert " was disconnected after a panic: " in log
 
 
 def test_a_task_that_panics_again_and_again_ends_the_process_with_exit_code_1(disk: Disk) -> None:
@@ -202,7 +202,7 @@ def test_a_task_that_panics_again_and_again_ends_the_process_with_exit_code_1(di
         panic(disk, ENGINE, lambda: None)
         _, log = broker.process.communicate(timeout=PATIENCE_S)
     assert broker.process.returncode == 1
-    assert "the engine cannot go on: the task 'upkeep' panicked 4 times in a minute: " in log
+    assert "the engine cannot continue: the task 'upkeep' panicked 4 times in a minute: " in log
     assert "Traceback" not in log
 
 
@@ -213,7 +213,7 @@ def test_a_clock_that_fails_for_good_ends_the_process_with_exit_code_1(disk: Dis
         disk.panel.clock_failures = 1 << 40
         _, log = broker.process.communicate(timeout=PATIENCE_S)
     assert broker.process.returncode == 1
-    assert "the engine cannot go on: who looks after the task 'upkeep' panicked" in log
+    assert "the engine cannot continue: who looks after the task 'upkeep' panicked" in log
 
 
 def test_an_engine_that_does_not_answer_for_a_second_is_not_ready(disk: Disk) -> None:

@@ -49,16 +49,16 @@ def test_an_enumeration_travels_as_the_smallest_number_that_holds_it(
 @pytest.mark.parametrize(
     ("definition", "words"),
     [
-        (lambda: Parameter("double"), "'double' is no type.*f64.*or enum"),
+        (lambda: Parameter("double"), "'double' is not a type.*f64.*or enum"),
         (lambda: Parameter("enum"), "needs labels"),
-        (lambda: Parameter("f64", labels={0: "off"}), "nothing else has them"),
+        (lambda: Parameter("f64", labels={0: "off"}), "only an enum has them"),
         (lambda: Parameter("enum", labels={-1: "off"}), "from 0 to 4294967295"),
-        (lambda: Parameter("f64", range=(2, 1)), "unlike 2 to 1"),
-        (lambda: Parameter("f64", range=(0, float("nan"))), "unlike 0 to nan"),
-        (lambda: Parameter("f64", rate_hz=0), "unlike 0"),
+        (lambda: Parameter("f64", range=(2, 1)), "not 2 to 1"),
+        (lambda: Parameter("f64", range=(0, float("nan"))), "not 0 to nan"),
+        (lambda: Parameter("f64", rate_hz=0), "Hz, not 0"),
         (lambda: Parameter("f64", rate_hz=2e6), "at most 1e6"),
-        (lambda: AlarmLimits(low=3, high=2), "unlike"),
-        (lambda: AlarmLimits(high=float("inf")), "unlike"),
+        (lambda: AlarmLimits(low=3, high=2), "must rise"),
+        (lambda: AlarmLimits(high=float("inf")), "must rise"),
     ],
 )
 def test_a_definition_that_cannot_be_is_told(definition: object, words: str) -> None:

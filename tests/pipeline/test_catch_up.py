@@ -12,11 +12,12 @@ import pytest
 from slipring.errors import JournalGap
 from slipring.journal.location import JournalFolder
 from slipring.native import JournalReader, list_consumers
-from slipring.pipeline import catch_up, lake, run
+from slipring.pipeline import catch_up, run
 from slipring.pipeline.destination import Destination, LakeCommit
 from slipring.pipeline.parquet import LakeTarget, write_range
 from slipring.pipeline.table import MessageTable
 from tests.journal_messages import payloads, write_and_be_killed, write_messages
+from tests.read_lake import read_lake
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -47,7 +48,7 @@ def test_few_messages_arrive_without_spark_and_in_batches(tmp_path: Path) -> Non
         (0, 0, 70, 70),
         (1, 70, 100, 30),
     ]
-    rows = lake.read(where, ["offset", "payload"])
+    rows = read_lake(where, ["offset", "payload"])
     assert rows.column("payload").to_pylist() == payloads(0, 100)
     assert [consumer.offset for consumer in list_consumers(journal)] == [100]
     assert steps == [
@@ -75,7 +76,7 @@ def test_spark_goes_on_where_it_ended_and_the_other_way_round(
     for number in range(4):
         write_messages(journal, 10, start=10 * number)
         run(journal, where, once=True, spark=spark if number % 2 else None)
-    assert lake.read(where, ["payload"]).column("payload").to_pylist() == payloads(0, 40)
+    assert read_lake(where, ["payload"]).column("payload").to_pylist() == payloads(0, 40)
 
 
 @pytest.mark.timeout(900)
@@ -91,14 +92,14 @@ def test_spark_goes_on_where_retention_removed_what_its_checkpoint_names(
     min(journal.glob("*.seg")).unlink()
     write_messages(journal, 10, start=20)
     run(journal, where, once=True, spark=spark)
-    assert lake.read(where, ["payload"]).column("payload").to_pylist() == payloads(0, 30)
+    assert read_lake(where, ["payload"]).column("payload").to_pylist() == payloads(0, 30)
 
 
 def test_a_journal_that_lost_what_the_lake_has_is_told(tmp_path: Path) -> None:
     journal, where = tmp_path / "j", tmp_path / "lake"
     write_messages(journal, 10)
     run(journal, where, once=True)
-    identity = lake.read(where, ["journal"]).column("journal")[0].as_py()
+    identity = read_lake(where, ["journal"]).column("journal")[0].as_py()
     MessageTable(where).commit(identity, 50, 1, [])
     with pytest.raises(JournalGap, match=r"offset 50 was asked for, .* synced up to 10"):
         run(journal, where, once=True)
@@ -123,8 +124,8 @@ def test_the_lake_goes_on_behind_offsets_that_were_left_out(tmp_path: Path) -> N
     run(journal, where, once=True, batch_messages_max=1_000)
     write_messages(journal, 10, start=10)
     run(journal, where, once=True)
-    assert lake.read(where, ["payload"]).column("payload").to_pylist() == payloads(0, 20)
-    identity = lake.read(where, ["journal"]).column("journal")[0].as_py()
+    assert read_lake(where, ["payload"]).column("payload").to_pylist() == payloads(0, 20)
+    identity = read_lake(where, ["journal"]).column("journal")[0].as_py()
     table = MessageTable(where)
     assert (table.committed(identity), table.epoch(identity)) == (
         JournalReader(journal).end_offset(),
@@ -145,7 +146,7 @@ def test_a_run_that_another_one_overtakes_has_nothing_left_to_do(tmp_path: Path)
     write_messages(tmp_path / "j", 10)
     destination = Overtaken(JournalFolder(str(tmp_path / "j")), tmp_path / "lake")
     catch_up.catch_up(destination, 10, batch_messages_max=100, stop=threading.Event())
-    assert lake.read(tmp_path / "lake", ["payload"]).column("payload").to_pylist() == payloads(
+    assert read_lake(tmp_path / "lake", ["payload"]).column("payload").to_pylist() == payloads(
         0, 10
     )
 
@@ -158,7 +159,7 @@ def test_what_was_read_is_committed_also_when_retention_overtakes_it(tmp_path: P
     for _ in range(2):
         min(journal.glob("*.seg")).unlink()
     destination.commit(0, 0, files)
-    assert lake.read(where, ["payload"]).column("payload").to_pylist() == payloads(0, 5)
+    assert read_lake(where, ["payload"]).column("payload").to_pylist() == payloads(0, 5)
 
 
 def test_a_lake_that_has_another_history_is_told(tmp_path: Path) -> None:
@@ -170,5 +171,5 @@ def test_a_lake_that_has_another_history_is_told(tmp_path: Path) -> None:
     write_messages(tmp_path / "copy", 5, start=100)
     write_messages(tmp_path / "copy", 5, start=200)
     write_messages(tmp_path / "copy", 5, start=300)
-    with pytest.raises(JournalGap, match=r"lake cannot go on .* epoch"):
+    with pytest.raises(JournalGap, match=r"lake cannot continue .* epoch"):
         run(tmp_path / "copy", where, once=True)

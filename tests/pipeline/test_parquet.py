@@ -14,6 +14,7 @@ from slipring.pipeline import lake
 from slipring.pipeline.parquet import LakeTarget, write_range
 from slipring.pipeline.table import MessageTable
 from tests.journal_messages import RECEIVE_NS, payloads, write_messages
+from tests.read_lake import read_lake
 
 DAY_NS = 86_400 * 10**9
 
@@ -34,7 +35,7 @@ def test_a_range_becomes_one_file_for_each_day(tmp_path: Path) -> None:
         ("2026-01-03", 10),
     ]
     table.commit(target.journal.identity, 20, 1, files)
-    rows = lake.read(tmp_path)
+    rows = read_lake(tmp_path)
     assert rows.column("payload").to_pylist() == payloads(0, 20)
     assert rows.column("receive_date").unique().to_pylist() == [date(2026, 1, 2), date(2026, 1, 3)]
     assert lake.status(tmp_path).rows == 20
@@ -58,7 +59,7 @@ def test_files_of_an_attempt_that_died_are_not_seen(tmp_path: Path) -> None:
     write_range(0, 20, target)
     table.commit(target.journal.identity, 20, 1, write_range(0, 20, target))
     assert len(list(table.path.rglob("*-*.parquet"))) == 2
-    assert lake.read(tmp_path, ["payload"]).column(0).to_pylist() == payloads(0, 20)
+    assert read_lake(tmp_path, ["payload"]).column(0).to_pylist() == payloads(0, 20)
 
 
 def test_of_two_writers_of_the_same_range_one_is_refused(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from slipring.errors import JournalError, PipelineError
 from slipring.native import forget_consumer, list_consumers
 from slipring.pipeline import catch_up, lake, run
 from tests.journal_messages import payloads, write_messages
+from tests.read_lake import read_lake
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -27,7 +28,7 @@ pytestmark = pytest.mark.timeout(900)
 
 
 def assert_one_row_per_offset(where: Path, count: int) -> None:
-    rows = lake.read(where, ["offset", "payload"])
+    rows = read_lake(where, ["offset", "payload"])
     assert rows.column("offset").to_pylist() == [*range(count)]
     assert rows.column("payload").to_pylist() == payloads(0, count)
 
@@ -75,7 +76,7 @@ def test_a_table_of_bounded_size_keeps_the_newest_messages_and_goes_on(
     assert [(batch.start, batch.end) for batch in batches] == [
         (start, start + 100) for start in range(0, 600, 100)
     ]
-    offsets = lake.read(where).column("offset").to_pylist()
+    offsets = read_lake(where).column("offset").to_pylist()
     assert offsets == [*range(offsets[0], 600)]
     assert 200 <= offsets[0] <= 500
     there = {path.name for path in (where / "messages").rglob("*-*.parquet")}

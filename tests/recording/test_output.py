@@ -98,7 +98,7 @@ def test_a_folder_in_the_place_is_refused_before_anything_is_read(tmp_path: Path
 
 def test_what_is_no_file_is_refused_and_stays(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(RecordingError, match="is no file"), output_file(tmp_path / "pipe"):
+    with pytest.raises(RecordingError, match="is not a file"), output_file(tmp_path / "pipe"):
         raise AssertionError("nothing is to be written")
     assert (tmp_path / "pipe").is_fifo()
 

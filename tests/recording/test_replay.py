@@ -9,14 +9,14 @@ from slipring.errors import RecordingError
 from slipring.native import Messages
 from slipring.recording.moment import AtOffset, AtTime
 from slipring.recording.recording import Recording
-from slipring.recording.replay import Replay
+from slipring.recording.replay import MonotonicClock, Replay
 from tests.recording.messages import Row, record
 
 START_NS = 1_767_323_045_000_000_000
 STEP_NS = 20_000_000
 
 
-class VirtualClock:
+class VirtualClock(MonotonicClock):
     """Time passes only by sleeping, and by what a sending takes."""
 
     def __init__(self) -> None:

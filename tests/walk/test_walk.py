@@ -8,8 +8,8 @@ import pytest
 from paho.mqtt import publish
 from playwright.sync_api import Browser, expect
 
-from slipring.pipeline import lake
 from tests.chromium import opened
+from tests.read_lake import read_lake
 from tests.running_broker import RunningBroker
 
 TOPIC = "gripen/39-7/engine/rpm"
@@ -26,7 +26,7 @@ def run_pipeline(data: Path) -> None:
 
 
 def lake_rows(data: Path) -> list[tuple[int, str, bytes, str]]:
-    rows = lake.read(data / "lake").to_pylist()
+    rows = read_lake(data / "lake").to_pylist()
     return [(row["offset"], row["topic"], row["payload"], row["publisher"]) for row in rows]
 
 

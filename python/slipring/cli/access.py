@@ -93,6 +93,6 @@ def _log_losses() -> None:
     log.propagate = False
 
 
-def reaching(command: Callable[..., None]) -> Callable[..., None]:
+def with_access(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of `Access` to a command, which gets them as `access`."""
     return option_sets({"access": Access})(command)

@@ -11,9 +11,10 @@ from slipring.cli.discover import discover
 from slipring.cli.export import export
 from slipring.cli.import_ import import_
 from slipring.cli.journal import journal
+from slipring.cli.password import password
 from slipring.cli.ping import ping
+from slipring.cli.pipeline import pipeline
 from slipring.cli.publish import publish
-from slipring.cli.recording_range import DATA, check_named
 from slipring.cli.replay import replay
 from slipring.cli.sessions import clients, sessions
 from slipring.cli.stream import stream
@@ -27,9 +28,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
-)
-pipeline = typer.Typer(
-    help="Carry the journal into a lake of tables, through Spark.", no_args_is_help=True
 )
 app.add_typer(pipeline, name="pipeline")
 app.add_typer(journal, name="journal")
@@ -140,86 +138,7 @@ def config(
     run_config(check)
 
 
-@app.command()
-def password(
-    iterations: Annotated[
-        int,
-        typer.Option(min=4_096, max=1_000_000, help="More make guessing slower, and logins too."),
-    ] = 4_096,
-) -> None:
-    """Ask for a password, and print its line for the config file.
-
-    The line is enough to check the password, but does not contain it. A program can write the
-    password to standard input instead.
-
-    For example:
-
-        slipring password
-
-        pass show broker/gripen | slipring password
-    """
-    from slipring.cli.password import run_password
-
-    run_password(iterations)
-
-
-@pipeline.command("run")
-def pipeline_run(  # noqa: PLR0913, PLR0917 (an option each)
-    data: Annotated[Path, typer.Option(help="Data folder of the broker, with its journal.")] = DATA,
-    lake: Annotated[
-        Path | None, typer.Option(help="Folder of the lake; by default `lake` in the data folder.")
-    ] = None,
-    trigger_ms: Annotated[int, typer.Option(min=1, help="Milliseconds between two batches.")] = 500,
-    once: Annotated[bool, typer.Option(help="Carry what is there now, then end.")] = False,
-    master: Annotated[str, typer.Option(help="The Spark master.")] = "local[2]",
-    consumer: Annotated[
-        str,
-        typer.Option(help="The name of this lake among the journal's consumers."),
-    ] = "lake",
-    keep_bytes: Annotated[
-        int | None,
-        typer.Option(min=1, help="Bound the table: beyond it the oldest files are removed."),
-    ] = None,
-    broker: Annotated[
-        str | None,
-        typer.Option(
-            help="Read the journal from this broker instead: mqtt://host:port or mqtts://."
-        ),
-    ] = None,
-    user: Annotated[
-        str | None, typer.Option(help="Your user name there; the password is in SLIPRING_PASSWORD.")
-    ] = None,
-    ca: Annotated[
-        str | None, typer.Option(help="Certificates of trusted authorities (PEM).")
-    ] = None,
-) -> None:
-    """Stream the journal into the Delta table `messages` of a lake, exactly once.
-
-    It continues where it stopped, however it was stopped. Ctrl-C and SIGTERM end it after the
-    current batch.
-
-    For example:
-
-        slipring pipeline run
-
-        slipring pipeline run --data /var/lib/slipring --lake /srv/lake --once
-
-        slipring pipeline run --broker mqtts://broker.example --user lake --lake /srv/lake
-    """
-    from slipring.cli.pipeline import journal_at, run_pipeline
-
-    if broker is None:
-        check_named(data, "slipring pipeline run --data")
-
-    run_pipeline(
-        journal_at(data, broker, user, ca),
-        lake or data / "lake",
-        trigger_ms=trigger_ms,
-        once=once,
-        master=master,
-        consumer=consumer,
-        keep_bytes=keep_bytes,
-    )
+app.command("password")(password)
 
 
 @app.command()
@@ -230,7 +149,7 @@ def demo(
     mqtt: Annotated[str, typer.Option(help="HOST:PORT for MQTT.")] = "127.0.0.1:1883",
     console: Annotated[str, typer.Option(help="HOST:PORT of the console.")] = "127.0.0.1:8080",
     seconds: Annotated[
-        float | None, typer.Option(min=1, help="End after so many seconds of flight.")
+        float | None, typer.Option(min=1, help="End after this many seconds of flight.")
     ] = None,
     keep_bytes: Annotated[
         int, typer.Option(min=1, help="The size of the lake; the oldest files are removed.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from slipring.cli import interrupt
-from slipring.cli.access import Access, reaching
+from slipring.cli.access import Access, with_access
 from slipring.cli.dictionary import File, Strict, tell_problems
 from slipring.cli.display import counted, printable
 from slipring.errors import DictionaryError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 CLASHES_TOLD_MAX = 100
 
 
-@reaching
+@with_access
 def declare(
     file: File,
     *,
@@ -41,9 +41,9 @@ def declare(
 
     For example:
 
-    slipring declare engine.csv --prefix gripen/39-7/engine
+        slipring declare engine.csv --prefix gripen/39-7/engine
 
-    slipring declare powertrain.dbc --prefix truck/12 --url mqtts://broker.example --user gripen
+        slipring declare powertrain.dbc --prefix truck/12 --url mqtts://broker.example --user gripen
     """
     found = _checked(file, strict=strict)
     try:

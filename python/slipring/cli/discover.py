@@ -22,7 +22,7 @@ def discover(
     ),
     port: Annotated[int, typer.Option(min=1, max=65_535, help="UDP port of the question.")] = PORT,
     mdns: Annotated[bool, typer.Option(help="Look by mDNS too.")] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object for each.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="A JSON object for each one.")] = False,
 ) -> None:
     """Find brokers on this machine and on the local network.
 

@@ -38,14 +38,11 @@ def as_sample_text(message: Message) -> bytes:
     return as_text(message)[:-1] + f" [{printable(properties['quality'] + why)}]\n".encode()
 
 
-def as_payload(message: Message) -> bytes:
-    """The payload alone, unchanged: for a file or a program, not for a terminal."""
+def as_payload(message: Message, *, for_terminal: bool) -> bytes:
+    """The payload alone; unchanged if it is for a file or a program."""
+    if for_terminal:
+        return printable(message.payload.decode("utf-8", "backslashreplace")).encode() + b"\n"
     return message.payload + b"\n"
-
-
-def as_safe_payload(message: Message) -> bytes:
-    """The payload alone, for a terminal."""
-    return printable(message.payload.decode("utf-8", "backslashreplace")).encode() + b"\n"
 
 
 def as_json(message: Message) -> bytes:
@@ -83,11 +80,6 @@ def sample_as_text(name: str, sample: Sample) -> bytes:
     """`name value`, followed by a quality that is not good."""
     quality = "" if sample.quality.is_good else f" [{sample.quality}]"
     return f"{printable(name)} {value_text(sample)}{quality}\n".encode()
-
-
-def sample_as_value(_: str, sample: Sample) -> bytes:
-    """The value alone."""
-    return value_text(sample).encode() + b"\n"
 
 
 def sample_as_json(name: str, sample: Sample) -> bytes:

@@ -13,7 +13,6 @@ from slipring.recording.file_format import TimeFormat
 if TYPE_CHECKING:
     from slipring.frames import Table
     from slipring.recording.history.read.import_columns import GivenDefinitions
-    from slipring.recording.history.read.open_history import ReadOptions
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class HistoryOptions:
     dictionary: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="A history: what its columns are.", exists=True, dir_okay=False
+            metavar="FILE", help="A history: its dictionary.", exists=True, dir_okay=False
         ),
     ] = None
     units: Annotated[
@@ -57,12 +56,6 @@ class HistoryOptions:
             return True
         # Only a regular file: a pipe can be read just once.
         return file.is_dir() or (file.is_file() and is_history(file))
-
-    def read_options(self) -> "ReadOptions":
-        """The options for reading the file."""
-        from slipring.recording.history.read.open_history import ReadOptions
-
-        return ReadOptions(self.time_column, self.time_format, self.units)
 
     def given(self, table: "Table") -> "GivenDefinitions":
         """The definitions that do not come from the file."""

@@ -12,7 +12,7 @@ from slipring.cli import interrupt
 from slipring.cli.access import Access
 from slipring.cli.display import counted
 from slipring.cli.history_options import HistoryOptions
-from slipring.cli.import_history import import_history, rest_told
+from slipring.cli.import_history import import_history, resume_hint
 from slipring.cli.option_sets import option_sets
 from slipring.cli.progress import ProgressDisplay
 
@@ -40,10 +40,10 @@ def import_(  # noqa: PLR0913 (each is an option, or several)
         ),
     ] = None,
     skip: Annotated[
-        int, typer.Option(min=0, metavar="ROWS", help="Begin after so many rows of the file.")
+        int, typer.Option(min=0, metavar="ROWS", help="Begin after this many rows of the file.")
     ] = 0,
     skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Skip rows that are no message, and count them.")
+        bool, typer.Option("--skip-bad", help="Skip rows that are not messages, and count them.")
     ] = False,
     history: HistoryOptions,
     access: Access,
@@ -88,23 +88,23 @@ def _into_journal(path: Path, folder: Path, *, skip: int, skip_bad: bool) -> Non
     with open_messages(path) as file, contextlib.closing(open_journal(folder)) as writer:
         progress = appended_to(writer, skip)
         arrived = partial(_arrived, progress, "in the journal")
-        with rest_told(arrived, progress), ProgressDisplay("importing", file.total) as shown:
+        with resume_hint(arrived, progress), ProgressDisplay("importing", file.total) as shown:
             batches = file.batches(skip=skip, skip_bad=skip_bad)
             import_to_journal(batches, writer, progress, shown.tell)
     print(_arrived(progress, f"in {folder}"))
 
 
 async def _into_broker(path: Path, access: Access, *, skip: int, skip_bad: bool) -> None:
-    from slipring.recording.importing import acknowledged_by, import_to_broker
+    from slipring.recording.importing import MessageProgress, import_to_broker
     from slipring.recording.message_file import open_messages
 
     with open_messages(path) as file:
         async with access.connect() as bus:
             publisher = bus.publisher()
-            progress = acknowledged_by(publisher, skip)
+            progress = MessageProgress(lambda: publisher.settled, skip)
             arrived = partial(_arrived, progress, "acknowledged")
-            with rest_told(arrived, progress), ProgressDisplay("importing", file.total) as shown:
-                batches = interrupt.heard(file.batches(skip=skip, skip_bad=skip_bad))
+            with resume_hint(arrived, progress), ProgressDisplay("importing", file.total) as shown:
+                batches = interrupt.interruptible(file.batches(skip=skip, skip_bad=skip_bad))
                 async with publisher:
                     await import_to_broker(batches, publisher, progress, file.where, shown.tell)
     print(_arrived(progress, f"acknowledged by {access.url}"))

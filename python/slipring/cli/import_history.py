@@ -23,12 +23,14 @@ async def import_history(path: Path, options: HistoryOptions, access: Access, sk
     """Declare the parameters of a file, and publish its samples."""
     from slipring.recording.history.importing import RowProgress, SampleImport
     from slipring.recording.history.read.import_columns import ImportColumns
-    from slipring.recording.history.read.open_history import open_history
+    from slipring.recording.history.read.open_history import ReadOptions, open_history
 
-    file = open_history(path, options.read_options())
+    read_options = ReadOptions(options.time_column, options.time_format, options.units)
+    file = open_history(path, read_options)
     async with access.connect() as bus:
         prefix, given = options.prefix or "", options.given(await bus.table())
-        columns = interrupt.blocking(lambda: ImportColumns(file, prefix, given))
+        with interrupt.blocking():
+            columns = ImportColumns(file, prefix, given)
         publisher = bus.publisher()
         progress = RowProgress(publisher, skip)
 
@@ -36,10 +38,10 @@ async def import_history(path: Path, options: HistoryOptions, access: Access, sk
             return f"{counted(progress.arrived, 'row')} acknowledged"
 
         with (
-            rest_told(arrived, progress),
+            resume_hint(arrived, progress),
             ProgressDisplay("importing", file.total, "rows") as shown,
         ):
-            blocks = interrupt.heard(file.blocks(columns.types, skip))
+            blocks = interrupt.interruptible(file.blocks(columns.types, skip))
             async with publisher:
                 samples = SampleImport(bus, publisher, columns, progress, file.where)
                 await samples.run(blocks, shown.tell)
@@ -63,7 +65,7 @@ def _tell(progress: "RowProgress", columns: "ImportColumns", url: str) -> None:
 
 
 @contextlib.contextmanager
-def rest_told(
+def resume_hint(
     arrived: Callable[[], str], progress: "RowProgress | MessageProgress"
 ) -> Iterator[None]:
     """If the import ends early, say what has arrived and how to import the rest of the file."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any, TypeVar
@@ -28,14 +28,14 @@ def also_on_sigterm() -> None:
 
 def run(work: Coroutine[Any, Any, None]) -> None:
     """Run a coroutine; Ctrl-C and SIGTERM cancel it, and KeyboardInterrupt is raised."""
-    asyncio.run(_heard(work))
+    asyncio.run(_cancelled_by_signals(work))
 
 
-def heard(items: Iterable[Item]) -> Iterator[Item]:
+def interruptible(items: Iterable[Item]) -> Iterator[Item]:
     """The same items; a signal interrupts the wait for the next one, which blocks the loop."""
     iterator = iter(items)
     while True:
-        with _blocking():
+        with blocking():
             try:
                 item = next(iterator)
             except StopIteration:
@@ -43,13 +43,7 @@ def heard(items: Iterable[Item]) -> Iterator[Item]:
         yield item
 
 
-def blocking(work: Callable[[], Item]) -> Item:
-    """The result of work that blocks the loop; a signal interrupts it."""
-    with _blocking():
-        return work()
-
-
-async def _heard(work: Coroutine[Any, Any, None]) -> None:
+async def _cancelled_by_signals(work: Coroutine[Any, Any, None]) -> None:
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
 
@@ -70,7 +64,8 @@ async def _heard(work: Coroutine[Any, Any, None]) -> None:
 
 
 @contextmanager
-def _blocking() -> Iterator[None]:
+def blocking() -> Iterator[None]:
+    """Let a signal interrupt the block, which blocks the event loop."""
     _signals.is_blocking = True
     try:
         yield

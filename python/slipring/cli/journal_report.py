@@ -51,12 +51,8 @@ def salvage_facts(report: SalvageReport) -> Table:
 
 def salvage_tables(report: SalvageReport) -> list[Table]:
     """What could not be read, if there is anything."""
-    shown = _damage_table(report.damage)
-    for name in report.foreign:
-        shown.add_row(plain(name), "0", "", "", plain("it belongs to another journal or version"))
-    if report.more_damage:
-        shown.caption = f"and {report.more_damage:,} more"
-    return [shown] if shown.row_count else []
+    why = "it belongs to another journal or version"
+    return _damage_tables(report, [(name, why) for name in report.foreign])
 
 
 def salvage_json(report: SalvageReport) -> Json:
@@ -77,23 +73,24 @@ def _lost(report: SalvageReport) -> str:
     return f"{more}{counted(report.lost, 'message')}, in {places}"
 
 
-def _damage_table(damage: Iterable[DamageReport]) -> Table:
+def _damage_tables(
+    report: SalvageReport | JournalReport, flawed: Iterable[tuple[str, str]]
+) -> list[Table]:
+    """Damaged parts of segments, and whole segments that are flawed; none if all is well."""
     shown = table("damaged segment", "+byte", "+first offset", "+end offset", "why")
-    for one in damage:
+    for one in report.damage:
         numbers = (one.position, one.first_offset, one.end_offset)
         shown.add_row(plain(one.segment), *(f"{number:,}" for number in numbers), plain(one.why))
-    return shown
+    for name, flaw in flawed:
+        shown.add_row(plain(name), "0", "", "", plain(flaw))
+    if report.more_damage:
+        shown.caption = f"and {report.more_damage:,} more"
+    return [shown] if shown.row_count else []
 
 
 def tables(report: JournalReport) -> list[Table]:
     """What is damaged, if there is anything."""
-    shown = _damage_table(report.damage)
-    for segment in report.segments:
-        if segment.flaw:
-            shown.add_row(plain(segment.name), "0", "", "", plain(segment.flaw))
-    if report.more_damage:
-        shown.caption = f"and {report.more_damage:,} more"
-    return [shown] if shown.row_count else []
+    return _damage_tables(report, [(one.name, one.flaw) for one in report.segments if one.flaw])
 
 
 def as_json(report: JournalReport, *, is_open: bool) -> Json:

@@ -16,14 +16,14 @@ STYLES = {"critical": "bold red", "warning": "yellow", "doubtful": "yellow", "st
 Samples = Mapping[str, Sample]
 
 
-class ExceededLimit(NamedTuple):
+class _ExceededLimit(NamedTuple):
     """A limit that a value exceeds."""
 
     level: str
     why: str
 
 
-def exceeded_limit(parameter: Parameter, value: object) -> ExceededLimit | None:
+def _exceeded_limit(parameter: Parameter, value: object) -> _ExceededLimit | None:
     """The worst limit that a value exceeds; None if it exceeds none."""
     limits = parameter.limits
     if limits is None or isinstance(value, str | bytes) or not isinstance(value, int | float):
@@ -38,15 +38,15 @@ def exceeded_limit(parameter: Parameter, value: object) -> ExceededLimit | None:
         if limit is not None and (value > limit if is_above else value < limit):
             name = "critical limit" if level == "critical" else "limit"
             where = "above" if is_above else "below"
-            return ExceededLimit(level, f"{where} the {name} of {limit:.15g}{unit}")
+            return _ExceededLimit(level, f"{where} the {name} of {limit:.15g}{unit}")
     return None
 
 
-def state_of(parameter: Parameter, sample: Sample | None) -> tuple[str, str]:
+def _state_of(parameter: Parameter, sample: Sample | None) -> tuple[str, str]:
     """The quality of a value or the limit that it exceeds, in words; and the key of its style."""
     if sample is None:
         return "no sample", "stale"
-    quality, alarm = printable(str(sample.quality)), exceeded_limit(parameter, sample.value)
+    quality, alarm = printable(str(sample.quality)), _exceeded_limit(parameter, sample.value)
     if sample.quality.status is Status.STALE:
         return (f"{quality}; it was {alarm.why}" if alarm else quality), "stale"
     if alarm:
@@ -63,7 +63,7 @@ def parameter_table(entries: Iterable[Entry], samples: Samples, now_ns: int) -> 
     shown = table("name", "type", "+value", "unit", "state", "age", "description")
     for entry in entries:
         sample, parameter = samples.get(entry.name), entry.parameter
-        words, style_key = state_of(parameter, sample)
+        words, style_key = _state_of(parameter, sample)
         style = STYLES.get(style_key, "")
         shown.add_row(
             plain(entry.name),
@@ -84,7 +84,7 @@ def parameter_facts(entry: Entry, sample: Sample | None, now_ns: int) -> list[tu
     facts = [
         ("name", entry.name),
         ("value", "" if sample is None else f"{value_text(sample)}{unit}"),
-        ("state", state_of(parameter, sample)[0]),
+        ("state", _state_of(parameter, sample)[0]),
         ("time", "" if sample is None else _time_and_age(sample.time_ns, now_ns)),
         ("type", parameter.type),
         ("labels", ", ".join(f"{key} {label}" for key, label in (parameter.labels or {}).items())),
@@ -103,7 +103,7 @@ def as_object(entry: Entry, sample: Sample | None) -> dict[str, Any]:
     row = {"index": entry.index, "name": entry.name, **entry.parameter.as_json()}
     if sample is None:
         return row
-    alarm = exceeded_limit(entry.parameter, sample.value)
+    alarm = _exceeded_limit(entry.parameter, sample.value)
     return row | sample_fields(sample) | ({"alarm": alarm.level} if alarm else {})
 
 

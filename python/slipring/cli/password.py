@@ -1,15 +1,32 @@
 """`slipring password`: asks for a password, and prints its line for a config file."""
 
 import sys
+from typing import Annotated
 
 import typer
 
-from slipring.control.users import verifier_of
 from slipring.errors import ConfigError
 
 
-def run_password(iterations: int) -> None:
-    """Print one line, which does not contain the password."""
+def password(
+    iterations: Annotated[
+        int,
+        typer.Option(min=4_096, max=1_000_000, help="More make guessing slower, and logins too."),
+    ] = 4_096,
+) -> None:
+    """Ask for a password, and print its line for the config file.
+
+    The line is enough to check the password, but does not contain it. A program can write the
+    password to standard input instead.
+
+    For example:
+
+        slipring password
+
+        pass show broker/gripen | slipring password
+    """
+    from slipring.control.users import verifier_of
+
     print(f'password = "{verifier_of(_ask(), iterations)}"')
 
 

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from slipring.cli import interrupt
-from slipring.cli.access import Access, reaching
+from slipring.cli.access import Access, with_access
 from slipring.cli.display import counted
 from slipring.client import Bus
 from slipring.client.connecting import Connecting
@@ -19,7 +19,7 @@ from slipring.errors import NoAnswer, PublishRefused
 
 
 @dataclass(frozen=True, slots=True)
-class PingSummary:
+class _PingSummary:
     """The figures of one run, in milliseconds."""
 
     url: str
@@ -33,7 +33,7 @@ class PingSummary:
     uncertainty_ms: float | None = None
 
 
-@reaching
+@with_access
 def ping(
     *,
     count: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many pings.")] = 10,
@@ -47,9 +47,9 @@ def ping(
 
     For example:
 
-    slipring ping
+        slipring ping
 
-    slipring ping --count 100 --interval 0 --url mqtt://ground.example
+        slipring ping --count 100 --interval 0 --url mqtt://ground.example
     """
     interrupt.run(_ping(access.connect(), count, interval, as_json=as_json))
 
@@ -64,7 +64,7 @@ async def _ping(connecting: Connecting, count: int, interval_s: float, *, as_jso
                 _print(_measured(bus, trips_ms), as_json=as_json)
 
 
-def _print(measured: PingSummary, *, as_json: bool) -> None:
+def _print(measured: _PingSummary, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(asdict(measured)))
         return
@@ -75,7 +75,7 @@ def _print(measured: PingSummary, *, as_json: bool) -> None:
     print(f"clock       {_clock(measured)}")
 
 
-def _clock(measured: PingSummary) -> str:
+def _clock(measured: _PingSummary) -> str:
     if measured.offset_ms is None or measured.uncertainty_ms is None:
         return "not known: the broker does not tell its time"
     where = "ahead" if measured.offset_ms >= 0 else "behind"
@@ -94,9 +94,9 @@ async def _measure(bus: Bus, count: int, interval_s: float, trips_ms: list[float
             trips_ms.append(await bus.ping() * 1e3)
 
 
-def _measured(bus: Bus, trips_ms: Sequence[float]) -> PingSummary:
+def _measured(bus: Bus, trips_ms: Sequence[float]) -> _PingSummary:
     offset_ns, uncertainty_ns = bus.clock.offset_ns, bus.clock.uncertainty_ns
-    return PingSummary(
+    return _PingSummary(
         bus.url,
         len(trips_ms),
         min(trips_ms),

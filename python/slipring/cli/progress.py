@@ -42,7 +42,7 @@ class ProgressDisplay:
         now_s = time.monotonic()
         seconds = now_s - self._began_s
         if self._bar:
-            told = self.counted(count, seconds)
+            told = self._counted(count, seconds)
             self._bar.update(self._task, completed=done, total=self.total, told=told)
         elif now_s >= self._line_s + LINE_S:
             self._line_s = now_s
@@ -53,7 +53,7 @@ class ProgressDisplay:
         self.total = total
         self.tell(done, done)
 
-    def counted(self, count: int, seconds: float) -> str:
+    def _counted(self, count: int, seconds: float) -> str:
         """The count, and the rate per second."""
         rate = count / max(seconds, 1e-9)
         if self.unit == "bytes":
@@ -62,7 +62,7 @@ class ProgressDisplay:
 
     def line(self, count: int, done: int, seconds: float) -> str:
         """Count, rate, share and time left, in one line."""
-        line = f"{self.what}: {self.counted(count, seconds)}"
+        line = f"{self.what}: {self._counted(count, seconds)}"
         if not self.total or not done:
             return line
         share = min(1.0, done / self.total)

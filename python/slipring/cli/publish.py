@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from slipring.cli.access import Access, reaching
+from slipring.cli.access import Access, with_access
 from slipring.cli.input_lines import lines
 from slipring.client.connecting import Connecting
 from slipring.errors import Refused
@@ -18,7 +18,7 @@ PATIENCE_S = 30.0
 """How long one message waits for a lost broker; lines of standard input wait for ever."""
 
 
-@reaching
+@with_access
 def publish(  # noqa: PLR0913 (typer reads the options from the signature)
     topic: Annotated[str, typer.Argument(metavar="TOPIC", help="Such as gripen/39-7/engine/rpm.")],
     message: Annotated[
@@ -58,15 +58,15 @@ def publish(  # noqa: PLR0913 (typer reads the options from the signature)
 
     For example:
 
-    slipring pub gripen/39-7/engine/rpm 12034.5
+        slipring pub gripen/39-7/engine/rpm 12034.5
 
-    slipring pub --retain --property unit=rpm --expiry 60 gripen/39-7/engine/rpm 12034.5
+        slipring pub --retain --property unit=rpm --expiry 60 gripen/39-7/engine/rpm 12034.5
 
-    tail -f log.txt | slipring pub site/log
+        tail -f log.txt | slipring pub site/log
 
-    slipring pub maps/tile --file tile.png --content-type image/png
+        slipring pub maps/tile --file tile.png --content-type image/png
 
-    slipring pub site/log hello --url mqtts://broker.example --user gripen --ca ca.pem
+        slipring pub site/log hello --url mqtts://broker.example --user gripen --ca ca.pem
     """
     if file is not None and message is not None:
         raise typer.BadParameter("give MESSAGE or --file, not both")

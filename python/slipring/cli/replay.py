@@ -3,6 +3,7 @@
 import asyncio
 import sys
 import time
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from slipring.cli import interrupt
-from slipring.cli.access import Access, reaching
+from slipring.cli.access import Access, with_access
 from slipring.cli.display import counted
 from slipring.cli.export_samples import skipped_words
 from slipring.cli.progress import ProgressDisplay
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from slipring.recording.replay import Replay, ReplayProgress
 
 
-@reaching
+@with_access
 def replay(  # noqa: PLR0913 (each is an option)
     source: Annotated[
         Path, typer.Argument(metavar="SOURCE", help="Folder of a journal, or of its broker.")
@@ -58,7 +59,7 @@ def replay(  # noqa: PLR0913 (each is an option)
         slipring replay slipring-data --from @1200 --to @9000 --speed max
     """
     check_named(source, "slipring replay")
-    played = _Playing(access, _speed(speed), to_topic, tuple(filters or ()), loop=loop)
+    played = _Playing(access, _speed(speed), to_topic, tuple(filters or ()), loop)
     interrupt.run(played.run(recording(source, first, last, None)))
 
 
@@ -74,28 +75,20 @@ def _speed(text: str) -> float | None:
     return speed
 
 
+@dataclass(frozen=True)
 class _Playing:
     """One run of the command."""
 
-    def __init__(
-        self,
-        access: Access,
-        speed: float | None,
-        to_topic: str,
-        filters: tuple[str, ...],
-        *,
-        loop: bool,
-    ) -> None:
-        self._access = access
-        self._speed = speed
-        self._to_topic = to_topic
-        self._filters = filters
-        self._loop = loop
+    access: Access
+    speed: float | None
+    to_topic: str
+    filters: tuple[str, ...]
+    loop: bool
 
     async def run(self, recorded: "Recording") -> None:
         from slipring.recording.importing import flushed_when_interrupted
 
-        async with self._access.connect() as bus, bus.publisher() as publisher:
+        async with self.access.connect() as bus, bus.publisher() as publisher:
             translation = self._translation(recorded, bus)
             self._warn(recorded, translation)
             with ProgressDisplay("replaying", len(recorded)) as shown:
@@ -115,7 +108,7 @@ class _Playing:
         _tell_flaws(replay.played, translation)
 
     async def _play(self, replay: "Replay", bus: "Bus", publisher: "Publisher") -> None:
-        await replay.run(loop=self._loop)
+        await replay.run(loop=self.loop)
         await publisher.flush()
         # When the broker answers a ping, it has read all messages sent at QoS 0 before it.
         await bus.ping()
@@ -126,14 +119,14 @@ class _Playing:
         from slipring.recording.history.write.broker_declarations import BrokerDeclarations
         from slipring.recording.message_columns import check_filters
 
-        check_filters(self._filters)
+        check_filters(self.filters)
         assert recorded.folder is not None, "a replay is of a folder"
         return Translation(
             recorded,
             of_journal(recorded.folder),
             BrokerDeclarations(bus),
-            filters=self._filters,
-            to_topic=self._to_topic,
+            filters=self.filters,
+            to_topic=self.to_topic,
         )
 
     def _replay(
@@ -149,19 +142,18 @@ class _Playing:
             recorded,
             publisher,
             MonotonicClock(),
-            speed=self._speed,
+            speed=self.speed,
             prepare=translation.messages,
             on_progress=lambda messages, end: shown.tell(messages, end - recorded.start),
         )
 
     def _warn(self, recorded: "Recording", translation: "Translation") -> None:
         from slipring.journal.writer_lock import is_open_for_writing
-        from slipring.recording.history.translation import feeds_itself
 
         folder = recorded.folder
-        if folder and is_open_for_writing(folder) and feeds_itself(recorded, translation):
+        if folder and is_open_for_writing(folder) and translation.feeds_itself():
             print(
-                f"slipring: a broker has {folder} open: if it is {self._access.url}, it "
+                f"slipring: a broker has {folder} open: if it is {self.access.url}, it "
                 "records the replayed messages again, under topics that this replay takes; "
                 "give --to-topic 'replay/{topic}' and a --filter to keep them apart",
                 file=sys.stderr,
@@ -169,10 +161,10 @@ class _Playing:
 
     def _refuse_nothing(self, recorded: "Recording", played: "ReplayProgress") -> None:
         """Raise if the filters match nothing: that is a mistake."""
-        if self._filters and not played.messages:
+        if self.filters and not played.messages:
             raise RecordingError(
                 f"nothing in {recorded.name} from offset {recorded.start} to {recorded.end} "
-                f"matches {' or '.join(map(repr, self._filters))}: neither a topic nor a parameter"
+                f"matches {' or '.join(map(repr, self.filters))}: neither a topic nor a parameter"
             )
 
 

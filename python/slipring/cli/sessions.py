@@ -13,7 +13,7 @@ Owner = Annotated[
     typer.Option(help="Only of this owner, as the list shows it: user:NAME or address:IP."),
 ]
 Most = Annotated[
-    int, typer.Option(min=1, max=1_000, help="Show so many; the costliest come first.")
+    int, typer.Option(min=1, max=1_000, help="Show at most this many; the costliest come first.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
 

@@ -10,7 +10,6 @@ from slipring.cli.console_request import ask
 from slipring.cli.display import ago, counted, duration, printable, size
 from slipring.cli.journal_rows import journal_rows
 from slipring.cli.terminal_table import facts, plain, show, table
-from slipring.status.engine import MemoryUse
 from slipring.status.message import JournalSummary, LiveMessage, TableFigures
 
 CLIENTS_SHOWN = 20
@@ -47,6 +46,7 @@ def _trouble(journal: JournalSummary) -> list[Text]:
 
 def _summary(overview: LiveMessage) -> Table:
     broker, rates, totals = overview["broker"], overview["rates"], overview["totals"]
+    used, most = overview["memory"]["bytes"], overview["memory"]["budget"]
     rows = [
         ("broker", f"{broker['name']} {broker['version']}, up for {duration(broker['uptime_s'])}"),
         ("mqtt", broker["mqtt"]),
@@ -57,15 +57,11 @@ def _summary(overview: LiveMessage) -> Table:
         ("subscriptions", f"{overview['subscriptions_total']:,}"),
         ("retained", f"{overview['retained']['messages']:,}"),
         ("waiting", f"{overview['waiting']['messages']:,} for their first subscriber"),
-        ("memory", _memory_line(overview["memory"])),
+        ("memory", f"{size(used)} of what waits for others, {size(most)} at most"),
         ("table", _table_line(overview["table"])),
         *journal_rows(broker["journal"]),
     ]
     return facts(rows)
-
-
-def _memory_line(memory: MemoryUse) -> str:
-    return f"{size(memory['bytes'])} of what waits for others, {size(memory['budget'])} at most"
 
 
 def _table_line(table: TableFigures) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from slipring.cli import interrupt
-from slipring.cli.access import Access, reaching
+from slipring.cli.access import Access, with_access
 from slipring.cli.display import counted, size, write_all
 from slipring.cli.input_lines import reads
 
@@ -27,28 +27,28 @@ stream = typer.Typer(
 
 
 @stream.command("list")
-@reaching
+@with_access
 def list_(
     topic_filter: Filter = "#",
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="An object a line.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object in each line.")] = False,
     access: Access,
 ) -> None:
     """Show the streams of a broker.
 
     For example:
 
-    slipring stream list
+        slipring stream list
 
-    slipring stream list 'gripen/#' --url mqtts://broker.example --user ground
+        slipring stream list 'gripen/#' --url mqtts://broker.example --user ground
 
-    slipring stream list --json | jq -r 'select(.live) | .name'
+        slipring stream list --json | jq -r 'select(.live) | .name'
     """
     interrupt.run(_list(access.connect(), topic_filter, as_json=as_json))
 
 
 @stream.command()
-@reaching
+@with_access
 def read(
     topic_filter: Filter,
     *,
@@ -58,7 +58,7 @@ def read(
     newest: Annotated[
         bool, typer.Option("--newest", help="Begin with the next chunk, not with the buffer.")
     ] = False,
-    count: Annotated[int | None, typer.Option(min=1, help="End after so many chunks.")] = None,
+    count: Annotated[int | None, typer.Option(min=1, help="End after this many chunks.")] = None,
     access: Access,
 ) -> None:
     """Write the bytes of the streams that match, as they come. Ctrl-C ends.
@@ -67,18 +67,18 @@ def read(
 
     For example:
 
-    slipring stream read gripen/39-7/cockpit/sound | aplay -r 48000 -f S16_LE
+        slipring stream read gripen/39-7/cockpit/sound | aplay -r 48000 -f S16_LE
 
-    slipring stream read gripen/39-7/cockpit/sound --newest -o sound.pcm
+        slipring stream read gripen/39-7/cockpit/sound --newest -o sound.pcm
     """
     with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
         interrupt.run(_read(access.connect(), topic_filter, newest, count, output))
 
 
 @stream.command()
-@reaching
+@with_access
 def write(
-    name: Annotated[str, typer.Argument(metavar="TOPIC", help="Of the stream.")],
+    name: Annotated[str, typer.Argument(metavar="TOPIC", help="The topic of the stream.")],
     *,
     media: Annotated[str, typer.Option(help="The media type: 'audio/pcm;rate=48000'.")],
     chunk_bytes: Annotated[
@@ -94,7 +94,7 @@ def write(
 
     For example:
 
-    arecord -r 48000 -f S16_LE | slipring stream write gripen/39-7/cockpit/sound \
+        arecord -r 48000 -f S16_LE | slipring stream write gripen/39-7/cockpit/sound \
 --media 'audio/pcm;rate=48000'
     """
     definition = {"media": media, "buffer_bytes": buffer_bytes, "description": description}

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -21,7 +22,7 @@ SILENCE_S = 3.0
 """After so long without a message, a line on the terminal says so."""
 
 
-class LineFormat(StrEnum):
+class _LineFormat(StrEnum):
     """How a message is printed."""
 
     TEXT = "text"
@@ -30,7 +31,7 @@ class LineFormat(StrEnum):
 
 
 @dataclass(frozen=True)
-class WantedMessages:
+class _WantedMessages:
     """Which messages to print, and how many."""
 
     filters: list[str]
@@ -48,14 +49,14 @@ def subscribe(  # noqa: PLR0913 (typer reads the options from the signature)
         ),
     ],
     *,
-    count: Annotated[int | None, typer.Option(min=1, help="End after so many messages.")] = None,
+    count: Annotated[int | None, typer.Option(min=1, help="End after this many messages.")] = None,
     line_format: Annotated[
-        LineFormat,
+        _LineFormat,
         typer.Option(
             "--format",
             help="text: topic and payload; json: one object a line; payload: the payload alone.",
         ),
-    ] = LineFormat.TEXT,
+    ] = _LineFormat.TEXT,
     qos: Annotated[
         int, typer.Option(min=0, max=2, help="1: at least once, 2: exactly once; acknowledged.")
     ] = 0,
@@ -78,22 +79,22 @@ def subscribe(  # noqa: PLR0913 (typer reads the options from the signature)
 
     For example:
 
-    slipring sub 'gripen/#'
+        slipring sub 'gripen/#'
 
-    slipring sub --format json --count 10 '+/+/engine/rpm' 'site/log'
+        slipring sub --format json --count 10 '+/+/engine/rpm' 'site/log'
 
-    slipring sub --format payload site/log > log.txt
+        slipring sub --format payload site/log > log.txt
 
-    slipring sub --qos 1 --client-id recorder-7 --session-expiry 3600 'gripen/#' >> log.txt
+        slipring sub --qos 1 --client-id recorder-7 --session-expiry 3600 'gripen/#' >> log.txt
 
-    slipring sub --rate 1 --deadband 2% 'gripen/+/engine/#'
+        slipring sub --rate 1 --deadband 2% 'gripen/+/engine/#'
 
-    SLIPRING_USER=ground slipring sub --url unix:/run/slipring.sock --password-file secret '#'
+        SLIPRING_USER=ground slipring sub --url unix:/run/slipring.sock --password-file secret '#'
     """
     if session_expiry and not client_id:
         raise typer.BadParameter("a session that is kept needs a name: give --client-id")
     connecting = access.connect(client_id=client_id, session_expiry_s=session_expiry)
-    wanted = WantedMessages(filters, qos, count, needs.properties())
+    wanted = _WantedMessages(filters, qos, count, needs.properties())
     with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
         if needs.is_frame:
             asyncio.run(_select(connecting, wanted, needs, _sample_line(line_format)))
@@ -102,23 +103,25 @@ def subscribe(  # noqa: PLR0913 (typer reads the options from the signature)
             asyncio.run(_subscribe(connecting, wanted, line))
 
 
-def _line(line_format: LineFormat, *, is_chosen: bool) -> Callable[[Message], bytes]:
-    if line_format is LineFormat.JSON:
+def _line(line_format: _LineFormat, *, is_chosen: bool) -> Callable[[Message], bytes]:
+    if line_format is _LineFormat.JSON:
         return display.as_json
-    if line_format is LineFormat.TEXT:
+    if line_format is _LineFormat.TEXT:
         return display.as_sample_text if is_chosen else display.as_text
-    return display.as_safe_payload if sys.stdout.isatty() else display.as_payload
+    return partial(display.as_payload, for_terminal=sys.stdout.isatty())
 
 
-def _sample_line(line_format: LineFormat) -> Callable[[str, Sample], bytes]:
-    if line_format is LineFormat.JSON:
+def _sample_line(line_format: _LineFormat) -> Callable[[str, Sample], bytes]:
+    if line_format is _LineFormat.JSON:
         return display.sample_as_json
-    return display.sample_as_text if line_format is LineFormat.TEXT else display.sample_as_value
+    if line_format is _LineFormat.TEXT:
+        return display.sample_as_text
+    return lambda _, sample: display.value_text(sample).encode() + b"\n"
 
 
 async def _select(
     connecting: Connecting,
-    wanted: WantedMessages,
+    wanted: _WantedMessages,
     needs: NeedOptions,
     line: Callable[[str, Sample], bytes],
 ) -> None:
@@ -137,7 +140,7 @@ async def _select(
 
 
 async def _subscribe(
-    connecting: Connecting, wanted: WantedMessages, line: Callable[[Message], bytes]
+    connecting: Connecting, wanted: _WantedMessages, line: Callable[[Message], bytes]
 ) -> None:
     async with (
         connecting as bus,

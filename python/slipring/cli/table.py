@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slipring.cli.access import Access, reaching
+from slipring.cli.access import Access, with_access
 from slipring.cli.display import counted
 from slipring.errors import RequestFailed
 from slipring.model.nearest import nearest_name
@@ -26,7 +26,7 @@ ROWS_BESIDE = 3
 """Lines of a watched terminal that are not rows: the heads, and the count."""
 
 
-@reaching
+@with_access
 def table(
     filters: Annotated[
         list[str] | None,
@@ -40,7 +40,7 @@ def table(
         str | None, typer.Option(help="Only those with this in their name or description.")
     ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Keep showing them; Ctrl-C ends.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="An object a line.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object in each line.")] = False,
     access: Access,
 ) -> None:
     """Show the parameters of a broker: type, unit, current value, state and age.
@@ -50,15 +50,15 @@ def table(
 
     For example:
 
-    slipring table
+        slipring table
 
-    slipring table gripen/39-7/engine/rpm
+        slipring table gripen/39-7/engine/rpm
 
-    slipring table 'gripen/+/engine/#' --search temperature
+        slipring table 'gripen/+/engine/#' --search temperature
 
-    slipring table 'gripen/39-7/#' --watch
+        slipring table 'gripen/39-7/#' --watch
 
-    slipring table --json | jq 'select(.quality != "good") | .name'
+        slipring table --json | jq 'select(.quality != "good") | .name'
     """
     if watch and as_json:
         raise typer.BadParameter("--watch shows a table; without it, --json prints one")

@@ -184,7 +184,7 @@ class Bus:
         from slipring.client.declared import FrameOptions
 
         declaration = Declaration(prefix, parameters)
-        return await self._home().declare(declaration, FrameOptions(beat_ms, qos, deflate))
+        return await self._table_desk().declare(declaration, FrameOptions(beat_ms, qos, deflate))
 
     def select(
         self,
@@ -207,27 +207,27 @@ class Bus:
         from slipring.client.selection import Selection
 
         needs = Needs(rate_hz=rate_hz, deadband=deadband, change=change, beat_ms=beat_ms)
-        return Selection(self._home(), ParameterChoice(filters, names), needs)
+        return Selection(self._table_desk(), ParameterChoice(filters, names), needs)
 
     async def table(self) -> "Table":
         """The parameters of the broker, by name and by index.
 
         Fetched by the first call, and then kept up to date: further calls cost nothing.
         """
-        return await self._home().table()
+        return await self._table_desk().table()
 
     async def remembered(self) -> tuple[int, list[Entry]]:
         """The table's identity, and its parameters with those that were removed, by index.
 
         Frames in the journal may be about any of them. A name may be there several times.
         """
-        found = await self._home().mirror.remembered()
+        found = await self._table_desk().mirror.remembered()
         return found.identity, found.entries
 
     async def table_changes(self) -> Changes[TableChange]:
         """Changes of the table from now on: `async for change in await bus.table_changes()`."""
-        await self._home().table()
-        return self._home().mirror.changes()
+        await self._table_desk().table()
+        return self._table_desk().mirror.changes()
 
     async def current(self, names: Iterable[str] | str = "#") -> dict[str, Sample]:
         """The current samples of these names, or of what a filter matches.
@@ -236,17 +236,17 @@ class Bus:
         """
         from slipring.client.choice import ParameterChoice
 
-        return await self._home().current(
+        return await self._table_desk().current(
             ParameterChoice([names], None) if isinstance(names, str) else ParameterChoice([], names)
         )
 
     async def newest(self, name: str) -> Sample:
         """The current sample of one parameter; raises KeyError that says why there is none."""
-        return await self._home().newest(name)
+        return await self._table_desk().newest(name)
 
     async def refusals(self) -> Changes[Refusal]:
         """What the broker refuses of this client's samples from now on; also in the log."""
-        return await self._home().refusals()
+        return await self._table_desk().refusals()
 
     async def declare_stream(
         self,
@@ -265,11 +265,11 @@ class Bus:
         """
         said = {"description": description, "buffer_bytes": buffer_bytes, "source": source}
         given = {key: value for key, value in said.items() if value is not None}
-        return await self._stream_home().declare(name, {"name": name, "media": media, **given}, qos)
+        return await self._stream_desk().declare(name, {"name": name, "media": media, **given}, qos)
 
     async def streams(self, chosen: str = "#") -> list[Stream]:
         """The streams whose names this filter matches."""
-        return await self._stream_home().list(chosen)
+        return await self._stream_desk().list(chosen)
 
     def stream(self, *filters: str, newest: bool = False) -> Chunks:
         """Chunks of streams: `async with bus.stream("gripen/+/cockpit/sound") as chunks`.
@@ -319,12 +319,12 @@ class Bus:
             cause = end.cause or "it was closed meanwhile"
             raise self._connection.lost(f"{cause} ({unsent} accepted bytes were not sent)")
 
-    def _stream_home(self) -> Streams:
+    def _stream_desk(self) -> Streams:
         if self._streams is None:
             self._streams = Streams(self._connection)
         return self._streams
 
-    def _home(self) -> "Parameters":
+    def _table_desk(self) -> "Parameters":
         if self._parameters is None:
             from slipring.client.parameters import Parameters
 

@@ -17,12 +17,12 @@ class Changes(Generic[News]):
     def __init__(self) -> None:
         self._kept: deque[News] = deque(maxlen=KEPT)
         self._news = asyncio.Event()
-        self._over = False
+        self._is_over = False
 
     def tell(self, change: News | None) -> None:
         """Adds a change; None is the end."""
         if change is None:
-            self._over = True
+            self._is_over = True
         else:
             self._kept.append(change)
         self._news.set()
@@ -32,7 +32,7 @@ class Changes(Generic[News]):
 
     async def __anext__(self) -> News:
         while not self._kept:
-            if self._over:
+            if self._is_over:
                 raise StopAsyncIteration
             self._news.clear()
             await self._news.wait()

@@ -1,10 +1,10 @@
 """What a selection chooses: filters, or names that the broker keeps as a list."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from slipring.client.connection import SELECTION
-from slipring.client.json_requests import JsonRequests, in_requests
+from slipring.client.desk import Desk, in_requests
 from slipring.errors import InvalidTopic
 from slipring.frames.table import Table
 from slipring.native import check_filter
@@ -42,13 +42,13 @@ class ParameterChoice:
         more = f" and {len(absent) - TOLD} more" if len(absent) > TOLD else ""
         return ", ".join(map(repr, absent[:TOLD])) + more
 
-    async def resolve(self, requests: JsonRequests) -> ResolvedChoice:
+    async def resolve(self, desk: Desk[Any]) -> ResolvedChoice:
         """Asks the broker for lists of the names."""
         if self.names is None:
             return ResolvedChoice(self.filters, {})
         lists, missing = list[str](), dict[str, str]()
         for some in in_requests(self.names):
-            answer = await requests.ask("select", {"names": some})
+            answer = await desk.ask("select", {"names": some})
             lists.append(SELECTION + answer["selection"])
             absent = (
                 name for name, index in zip(some, answer["indices"], strict=True) if index is None

@@ -1,11 +1,11 @@
 """Chunks of streams, to iterate over. Fetches only what its reader asks for."""
 
 from slipring.client.connection import ClientConnection
-from slipring.client.subscription import Subscription
+from slipring.client.subscription import ContentReader, Subscription
 from slipring.model import Chunk, Message
 
 
-class Chunks:
+class Chunks(ContentReader[Chunk]):
     """What `Bus.stream` returns: enter it, then iterate over its chunks.
 
     Chunks that the broker keeps come first, then every later one. After a lost connection it
@@ -22,32 +22,11 @@ class Chunks:
         """How many chunks were missed so far."""
         name = connection.new_name()
         named = tuple(name + one for one in filters)
-        self._inner = Subscription(connection, named, 0, (("deliver", "stream"), *begin))
+        super().__init__(Subscription(connection, named, 0, (("deliver", "stream"), *begin)))
         self._expected: dict[str, tuple[str, int]] = {}
         """The run and the next sequence of each topic."""
 
-    async def __aenter__(self) -> "Chunks":
-        await self._inner.__aenter__()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Ends it, and whoever iterates over it; closing twice is fine."""
-        self._inner.unsubscribe()
-
-    def __aiter__(self) -> "Chunks":
-        return self
-
-    async def __anext__(self) -> Chunk:
-        async for message in self._inner:
-            chunk = self._new(message)
-            if chunk is not None:
-                return chunk
-        raise StopAsyncIteration
-
-    def _new(self, message: Message) -> Chunk | None:
+    def _content(self, message: Message) -> Chunk | None:
         """None if it was read before: a new connection begins with all that the broker keeps."""
         said = dict(message.properties)
         sequence, run = int(said["seq"]), said["run"]

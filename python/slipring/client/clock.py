@@ -6,7 +6,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from slipring.client.exchange import Exchange, OffsetEstimate
 from slipring.errors import ConnectionLost, NoAnswer, SlipringError
@@ -23,30 +23,22 @@ REFUSED_S = 60.0
 """When to ask a broker again that does not know this request."""
 
 
-class Clocks(Protocol):
-    """The two clocks of a computer."""
+class SystemClocks:
+    """The two clocks of this computer."""
 
     def wall_ns(self) -> int:
         """Nanoseconds since 1970; people and NTP make it jump."""
-
-    def steady_ns(self) -> int:
-        """Nanoseconds since some moment; never jumps."""
-
-
-class SystemClocks:
-    """The clocks of this computer."""
-
-    def wall_ns(self) -> int:
         return time.time_ns()
 
     def steady_ns(self) -> int:
+        """Nanoseconds since some moment; never jumps."""
         return time.monotonic_ns()
 
 
 class Clock:
     """What is known of the broker's clock; see `Bus.clock`."""
 
-    def __init__(self, ask: Ask, clocks: Clocks | None = None) -> None:
+    def __init__(self, ask: Ask, clocks: SystemClocks | None = None) -> None:
         self._ask = ask
         self._clocks = clocks or SystemClocks()
         self._estimate = OffsetEstimate()

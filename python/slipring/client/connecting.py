@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Generator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from slipring.client.bus import Bus
@@ -37,16 +38,16 @@ def connect(  # noqa: PLR0913 (every option has its name at the call)
     `session_expiry_s` is how long the broker keeps the session without a connection; above 0 an
     earlier session with the same client id is continued, except with `clean_start`. A lost
     connection is retried for `reconnect_s`; 0 is not at all. After `keep_alive_s` of silence the
-    broker is pinged, and given up after as long again; 0 is never. `timeout_s` is for connecting,
-    and again for closing. `outbox_bytes_max` bounds what waits to be sent, `inbox_bytes_max` what
-    waits to be read. Raises ConnectError.
+    client pings the broker, and after as long again the connection is lost; 0 is never. `timeout_s`
+    is for connecting, and again for closing. `outbox_bytes_max` bounds what waits to be sent,
+    `inbox_bytes_max` what waits to be read. Raises ConnectError.
     """
     return Connecting(
         url,
         client_id=client_id or "",
         user=user,
         password=password.encode() if isinstance(password, str) else password,
-        tls=None if tls is None else tls.options(),
+        tls=None if tls is None else asdict(tls),
         session_expiry_s=session_expiry_s,
         clean_start=clean_start or session_expiry_s == 0,
         reconnect_s=reconnect_s,
@@ -83,6 +84,6 @@ class Connecting:
             raise AttributeError(f"{text}slipring.connect(...) as bus`, or `await` it")
 
     async def _open(self) -> Bus:
-        durable = self._options["session_expiry_s"] > 0
-        connection = ClientConnection(Client(self._url, self._options), durable=durable)
+        is_durable = self._options["session_expiry_s"] > 0
+        connection = ClientConnection(Client(self._url, self._options), is_durable=is_durable)
         return Bus(connection, await connection.connected())

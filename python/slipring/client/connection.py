@@ -36,7 +36,7 @@ class ConnectionEnd:
     """How a connection ended."""
 
     cause: str | None
-    """Why it was lost; None where it was closed as asked."""
+    """Why it was lost; None if this client closed it."""
     unsent_bytes: int
 
 
@@ -58,9 +58,9 @@ class Readable(Protocol):
 class ClientConnection:
     """A client's connection, made again when it is lost. Every wait can be cancelled."""
 
-    def __init__(self, native: Client, *, durable: bool) -> None:
+    def __init__(self, native: Client, *, is_durable: bool) -> None:
         self.native = native
-        self.durable = durable
+        self.is_durable = is_durable
         """Whether the session is meant to outlive its connection."""
         self.end: ConnectionEnd | None = None
         self.is_open = False
@@ -137,7 +137,7 @@ class ClientConnection:
         return identity
 
     def listen(self, topics: Sequence[str], readable: Readable) -> int:
-        """The id to take the broker's answers by that come on these topics."""
+        """The id by which to take the answers that the broker sends on these topics."""
         identity = self.native.listen(topics)
         self._readable[identity] = readable
         return identity

@@ -5,23 +5,23 @@ from collections.abc import Sequence
 from typing import Any
 
 from slipring.client.choice import ParameterChoice
-from slipring.client.json_requests import JsonRequests, in_requests
+from slipring.client.desk import Desk, in_requests
 from slipring.client.mirror import Mirror
 from slipring.model import Kind, Parameter, Quality, Sample, Value
 
 
 async def current_samples(
-    requests: JsonRequests, mirror: Mirror, choice: ParameterChoice
+    desk: Desk[Any], mirror: Mirror, choice: ParameterChoice
 ) -> tuple[dict[str, Sample], dict[str, str]]:
     """The samples of what is chosen, and names that are not there, each with the reason."""
     table = await mirror.cover(choice.filters, choice.names or ())
     samples, missing = dict[str, Sample](), dict[str, str]()
     for body in _bodies(choice):
-        async for page in requests.pages("values", body):
+        async for page in desk.pages("values", body):
             for row in page["values"]:
                 entry = table.get(row["name"])
                 if entry is not None:
-                    samples[entry.name] = sample_of(row, entry.parameter)
+                    samples[entry.name] = _sample_of(row, entry.parameter)
             missing |= {error["name"]: error["message"] for error in page["errors"]}
     return samples, missing
 
@@ -32,7 +32,7 @@ def _bodies(choice: ParameterChoice) -> Sequence[dict[str, Any]]:
     return [{"names": some} for some in in_requests(choice.names)]
 
 
-def sample_of(row: dict[str, Any], parameter: Parameter) -> Sample:
+def _sample_of(row: dict[str, Any], parameter: Parameter) -> Sample:
     """A sample from JSON, in the type of its parameter."""
     value, label = _value(row["value"], parameter)
     quality = Quality.of_words(row["quality"], row.get("why"))

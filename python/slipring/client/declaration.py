@@ -1,11 +1,11 @@
 """Parameters that are declared together: the requests to the broker, and the indices it gives."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from slipring.client.json_requests import CHANGED_MAX, JsonRequests, in_requests
+from slipring.client.desk import CHANGED_MAX, Desk, in_requests
 from slipring.client.rows import KindColumns, columns_by_kind
 from slipring.frames.arrays import Indices
 from slipring.model import Kind, Parameter
@@ -47,7 +47,7 @@ class Declaration:
         prefix = f"{self.prefix}/" if self.prefix else ""
         return tuple(prefix + name for name in self.parameters)
 
-    async def ask(self, requests: JsonRequests) -> GrantedDeclaration:
+    async def ask(self, desk: Desk[Any]) -> GrantedDeclaration:
         """Declares everything; raises DeclareRefused.
 
         What does not fit into one request is declared by several; those before a refused one hold.
@@ -58,7 +58,7 @@ class Declaration:
         by_kind = sorted(self.parameters.items(), key=lambda pair: pair[1].kind)
         rows = ({"name": name, **parameter.as_json()} for name, parameter in by_kind)
         for some in in_requests(rows, CHANGED_MAX):
-            answer = await requests.ask("declare", {"prefix": self.prefix, "parameters": some})
+            answer = await desk.ask("declare", {"prefix": self.prefix, "parameters": some})
             table = answer["table"]
             names = (row["name"] for row in some)
             indices.update(zip(names, answer["indices"], strict=True))

@@ -43,15 +43,15 @@ class Declared:
     samples are kept, up to 16 MiB.
     """
 
-    def __init__(self, home: "Parameters", declaration: Declaration, options: FrameOptions) -> None:
-        self._home = home
+    def __init__(self, desk: "Parameters", declaration: Declaration, options: FrameOptions) -> None:
+        self._desk = desk
         self._declaration = declaration
         self._options = options
         self._granted: GrantedDeclaration | None = None
         self._writer: Writer | None = None
         self._failure: DeclareRefused | None = None
         self._has_doubted = False
-        """A time that is probably in another unit was logged."""
+        """Whether a time that is probably in another unit was logged."""
 
     def __repr__(self) -> str:
         return f"<Declared {len(self.names)} parameters below {self.prefix!r}>"
@@ -145,7 +145,7 @@ class Declared:
 
     async def flush(self) -> None:
         """Sends what is gathered; waits until it is written and, at QoS 1, acknowledged."""
-        await self._home.connection.flushed(self._open_writer().flush())
+        await self._desk.connection.flushed(self._open_writer().flush())
 
     async def remove(self) -> None:
         """Removes the parameters from the table for everybody; nobody else gets their indices.
@@ -153,7 +153,7 @@ class Declared:
         Raises RequestFailed for one that another client publishes too; it stays.
         """
         await self.close()
-        await self._home.requests.remove(self.topics)
+        await self._desk.remove(self.topics)
 
     async def close(self) -> None:
         """Sends what is gathered and takes no more samples; closing twice is fine.
@@ -163,19 +163,19 @@ class Declared:
         """
         if unsent := await self.finish():
             text = f"{unsent} bytes of samples below {self.prefix!r} were not sent"
-            raise self._home.connection.lost(text)
+            raise self._desk.connection.lost(text)
 
     async def finish(self, timeout_s: float | None = None) -> int:
         """Closes it, within this time; returns how many bytes of samples were not sent."""
-        self._home.forget(self)
+        self._desk.forget(self)
         writer, self._writer = self._writer, None
         if writer is None:
             return 0
         with contextlib.suppress(ConnectionLost, TimeoutError):
             async with asyncio.timeout(timeout_s):
-                if self._home.connection.is_open:
-                    await self._home.connection.flushed(writer.close())
-        self._home.connection.unwatch(writer.identity)
+                if self._desk.connection.is_open:
+                    await self._desk.connection.flushed(writer.close())
+        self._desk.connection.unwatch(writer.identity)
         return writer.unsent_bytes
 
     def set_skew(self, offset_ns: int) -> None:
@@ -185,10 +185,9 @@ class Declared:
 
     async def declare(self) -> None:
         """Asks the broker for the indices; again on each connection. Raises DeclareRefused."""
-        requests = self._home.requests
         try:
-            connection, granted = await requests.on_one_connection(
-                lambda: self._declaration.ask(requests)
+            connection, granted = await self._desk.on_one_connection(
+                lambda: self._declaration.ask(self._desk)
             )
         except DeclareRefused as refused:
             self._failure = refused
@@ -196,11 +195,11 @@ class Declared:
         self._granted, self._failure = granted, None
         if self._writer is None:
             topic = self.prefix or self.topics[0]
-            native = self._home.connection.native
+            native = self._desk.connection.native
             self._writer = native.writer(
                 topic, granted.table, connection, **self._options._asdict()
             )
-            self._home.connection.watch(self._writer.identity, self._on_refused)
+            self._desk.connection.watch(self._writer.identity, self._on_refused)
         else:
             self._writer.resume(granted.table, connection)
 
@@ -208,7 +207,7 @@ class Declared:
         """Reports frames that were never sent; the broker itself reports those that it refused."""
         refused = None if self._writer is None else self._writer.refused
         if refused is not None and refused[1] in NEVER_SENT:
-            self._home.tell_refusal(Refusal(self.prefix, "not_sent", refused[2], 1))
+            self._desk.tell_refusal(Refusal(self.prefix, "not_sent", refused[2], 1))
 
     def _encoded(
         self, values: Row, quality: Qualities, rows: int | None

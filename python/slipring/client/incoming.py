@@ -35,7 +35,7 @@ class Incoming:
             self.set()
 
     def set(self) -> None:
-        """There is something to take."""
+        """Takes all messages that wait."""
         while self._identity is not None:
             rows = self._connection.native.take(self._identity, BATCH_COUNT_MAX, BATCH_BYTES_MAX)
             if not rows:
@@ -44,7 +44,7 @@ class Incoming:
                 self._hear(Message(*row))
 
     def _hear(self, message: Message) -> None:
-        """Brokers of other makes let any client publish on these topics."""
+        """Logs what cannot be read: other brokers let any client publish on these topics."""
         try:
             self._receive(message)
         except (ValueError, TypeError, KeyError):

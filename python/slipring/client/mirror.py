@@ -1,4 +1,4 @@
-"""A copy of the broker's table, or of the parts somebody needs, that follows its changes."""
+"""A copy of the broker's table, or of the parts that are needed; it follows the changes."""
 
 import asyncio
 import json
@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from slipring.client.changes import Changes, Followers
-from slipring.client.connection import ClientConnection
+from slipring.client.desk import Desk, in_requests
 from slipring.client.incoming import Incoming
-from slipring.client.json_requests import JsonRequests, in_requests
 from slipring.errors import SlipringError
 from slipring.frames.table import Table
-from slipring.model import Entry, Message, Parameter, TableChange
+from slipring.model import Entry, Message, TableChange
 
 CHANGES = "$slipring/table/changes"
 EVERYTHING = "#"
@@ -29,7 +28,7 @@ TOLD_MAX = 1000
 log = logging.getLogger("slipring.client")
 
 
-class Listing(NamedTuple):
+class _Listing(NamedTuple):
     """What the broker answered."""
 
     identity: int
@@ -43,10 +42,9 @@ class Mirror:
     Only one task asks at a time, so that an older answer never replaces a newer one.
     """
 
-    def __init__(self, connection: ClientConnection, requests: JsonRequests) -> None:
+    def __init__(self, desk: Desk[Any]) -> None:
         self.table = Table()
-        self._connection = connection
-        self._requests = requests
+        self._desk = desk
         self._filters: list[str] = []
         self._names: dict[str, None] = {}
         """Names beside the filters, in the order they were asked for."""
@@ -60,11 +58,11 @@ class Mirror:
     async def cover(self, filters: Iterable[str], names: Iterable[str] = ()) -> Table:
         """The table, with these names and all that the filters choose.
 
-        Raises like `JsonRequests.ask`.
+        Raises like `Desk.ask`.
         """
         async with self._lock:
             if self._incoming is None:
-                incoming = Incoming(self._connection, self._receive)
+                incoming = Incoming(self._desk.connection, self._receive)
                 await incoming.subscribe([CHANGES])
                 self._incoming = incoming
             for one in filters:
@@ -82,7 +80,7 @@ class Mirror:
             await self.reload()
         return self.table
 
-    async def remembered(self) -> Listing:
+    async def remembered(self) -> _Listing:
         """Every parameter of the broker, with those that were removed; not kept here."""
         return await self._list([EVERYTHING], removed=True)
 
@@ -109,7 +107,7 @@ class Mirror:
         self._listeners.discard(listener)
 
     def end(self) -> None:
-        """The bus is closed."""
+        """Ends every iteration over changes: the bus is closed."""
         self._followers.tell(None)
         if self._work is not None:
             self._work.cancel()
@@ -126,14 +124,14 @@ class Mirror:
         self._filters += filters
         self._names |= dict.fromkeys(names)
 
-    async def _kept(self, first: int = 0, end: int | None = None) -> Listing:
+    async def _kept(self, first: int = 0, end: int | None = None) -> _Listing:
         """What the filters and names choose of a range of indices."""
         by_filter = await self._list(self._filters, first, end)
         return await self._with_names(by_filter, list(self._names), first, end)
 
     async def _with_names(
-        self, found: Listing, names: list[str], first: int = 0, end: int | None = None
-    ) -> Listing:
+        self, found: _Listing, names: list[str], first: int = 0, end: int | None = None
+    ) -> _Listing:
         """These names too, without their neighbours: few requests, however long the table is."""
         if not names:
             return found
@@ -149,13 +147,13 @@ class Mirror:
         return found
 
     async def _found(
-        self, found: Listing, names: list[str], first: int, end: int | None
-    ) -> tuple[Listing, list[tuple[int, int]]]:
+        self, found: _Listing, names: list[str], first: int, end: int | None
+    ) -> tuple[_Listing, list[tuple[int, int]]]:
         """Which ranges have these names, of those between `first` and `end`."""
         indices = list[int]()
         for some in in_requests(names):
-            answer = await self._requests.ask("find", {"names": some})
-            found = joined(found, Listing(answer["table"], answer["revision"], []))
+            answer = await self._desk.ask("find", {"names": some})
+            found = joined(found, _Listing(answer["table"], answer["revision"], []))
             indices += [one for one in answer["indices"] if one is not None]
         return found, spans(
             sorted(one for one in indices if one >= first and (end is None or one < end))
@@ -168,26 +166,26 @@ class Mirror:
         end: int | None = None,
         *,
         removed: bool = False,
-    ) -> Listing:
+    ) -> _Listing:
         """What these filters choose of a range of indices, page by page."""
-        found = Listing(self.table.identity, self.table.revision, [])
+        found = _Listing(self.table.identity, self.table.revision, [])
         count = PAGE if end is None else min(PAGE, end - first)
         for one in list(filters):
             body = {"filter": one, "count": count} | ({"removed": True} if removed else {})
-            async for page in self._requests.pages("list", body, first, end):
-                entries = [_entry(row) for row in page["parameters"]]
+            async for page in self._desk.pages("list", body, first, end):
+                entries = [Entry.of_json(row) for row in page["parameters"]]
                 inside = [entry for entry in entries if end is None or entry.index < end]
-                found = joined(found, Listing(page["table"], page["revision"], inside))
+                found = joined(found, _Listing(page["table"], page["revision"], inside))
         return found
 
-    def _take(self, listing: Listing) -> None:
+    def _take(self, listing: _Listing) -> None:
         if listing.identity != self.table.identity:
             self.table = Table(listing.identity)
         self.table.revision = listing.revision
         for entry in listing.entries:
             self.table.put(entry)
 
-    def _replace(self, listing: Listing) -> list[TableChange]:
+    def _replace(self, listing: _Listing) -> list[TableChange]:
         """Takes a complete listing, and returns what it changes."""
         before, known = self.table, {entry.name: entry for entry in self.table.entries()}
         self._take(listing)
@@ -221,7 +219,9 @@ class Mirror:
         except SlipringError as error:
             # On another connection all is listed again; on this one, with the next change.
             self._told.appendleft(LOST)
-            log.warning("the table at %s is not followed: %s", self._connection.native.url, error)
+            log.warning(
+                "cannot follow the table at %s: %s", self._desk.connection.native.url, error
+            )
 
     async def _apply(self, told: dict[str, Any]) -> list[TableChange]:
         if told is LOST or told["table"] != self.table.identity:
@@ -243,7 +243,7 @@ class Mirror:
             listener(change)
 
 
-def joined(one: Listing, other: Listing) -> Listing:
+def joined(one: _Listing, other: _Listing) -> _Listing:
     """Both, or the later one if they are of two tables."""
     entries = one.entries if one.identity == other.identity else []
     return other._replace(entries=entries + other.entries)
@@ -258,7 +258,3 @@ def spans(indices: list[int]) -> list[tuple[int, int]]:
         else:
             made.append((one, one + 1))
     return made
-
-
-def _entry(row: dict[str, Any]) -> Entry:
-    return Entry(row["index"], row["name"], Parameter.of_json(row))

@@ -1,12 +1,11 @@
 """Notices: what a node says to all nodes of a role, and the broker to all nodes."""
 
 import json
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any, Self
 
 from slipring.client.connection import ClientConnection
-from slipring.client.subscription import Subscription
+from slipring.client.subscription import ContentReader, Subscription
 from slipring.model import Message
 
 TOPIC = "$slipring/notices"
@@ -45,34 +44,20 @@ class Notice:
         return event if isinstance(event, str) else None
 
 
-class Notices:
+class Notices(ContentReader[Notice]):
     """What `Bus.notices` returns: enter it, then iterate over it."""
 
     def __init__(self, connection: ClientConnection) -> None:
-        self._messages = Subscription(connection, (TOPIC,), qos=1)
+        super().__init__(Subscription(connection, (TOPIC,), qos=1))
 
-    async def __aenter__(self) -> "Notices":
-        await self._messages.__aenter__()
-        return self
-
-    async def __aexit__(self, *raised: Any) -> None:
-        await self._messages.__aexit__(*raised)
-
-    def close(self) -> None:
-        """Ends it, and whoever iterates over it; closing twice is fine."""
-        self._messages.close()
-
-    def __aiter__(self) -> AsyncIterator[Notice]:
-        return self
-
-    async def __anext__(self) -> Notice:
-        return Notice.of(await anext(self._messages))
+    def _content(self, message: Message) -> Notice:
+        return Notice.of(message)
 
 
 def topic_of(role: str) -> str:
     """The topic of notices to a role; raises ValueError if there is no such role."""
     if role not in ROLES and not (role.startswith(NODE) and len(role) > len(NODE)):
-        raise ValueError(f"{role!r} is no role: {', '.join(ROLES)} or {NODE}CLIENT-ID")
+        raise ValueError(f"{role!r} is not a role: {', '.join(ROLES)} or {NODE}CLIENT-ID")
     return f"$slipring/to/{role}"
 
 

@@ -13,10 +13,10 @@ from slipring.client.connection import ClientConnection
 from slipring.client.current import current_samples
 from slipring.client.declaration import Declaration
 from slipring.client.declared import Declared, FrameOptions
+from slipring.client.desk import Desk
 from slipring.client.incoming import Incoming
-from slipring.client.json_requests import JsonRequests
 from slipring.client.mirror import EVERYTHING, Mirror
-from slipring.client.reconnecting import Work, redo
+from slipring.client.reconnecting import Work
 from slipring.frames.table import Table
 from slipring.model import Message, Refusal, Sample
 
@@ -27,19 +27,16 @@ CLOSE_S = 10.0
 log = logging.getLogger("slipring.client")
 
 
-class Parameters:
-    """Declares and selects on one connection, and again whenever it was lost."""
+class Parameters(Desk[Declared]):
+    """The parameters that one client declares and selects."""
 
     def __init__(self, connection: ClientConnection, clock: Clock) -> None:
-        self.connection = connection
+        super().__init__(connection, "table")
         self.clock = clock
-        self.requests = JsonRequests(connection, "table")
-        self.mirror = Mirror(connection, self.requests)
-        self._declared: set[Declared] = set()
+        self.mirror = Mirror(self)
         self._followers: Followers[Refusal] = Followers()
         self._refused: Incoming | None = None
         self._hearing = asyncio.Lock()
-        self._redeclaring = redo(connection, self._works)
         self._watching = contextlib.ExitStack()
         self._watching.enter_context(clock.kept(self._tell_skew))
 
@@ -51,26 +48,20 @@ class Parameters:
         """See `Bus.declare`."""
         await self._hear_refusals()
         await self.clock.known()  # so that the first frame already carries the offset
-        declared = Declared(self, declaration, options)
-        await declared.declare()
-        self._declared.add(declared)
+        declared = await self.add(Declared(self, declaration, options))
         if self.clock.offset_ns is not None:
             declared.set_skew(self.clock.offset_ns)
         return declared
 
-    def forget(self, declared: Declared) -> None:
-        """It is not declared again on another connection."""
-        self._declared.discard(declared)
-
     async def current(self, choice: ParameterChoice) -> dict[str, Sample]:
         """See `Bus.current`."""
-        samples, _ = await current_samples(self.requests, self.mirror, choice)
+        samples, _ = await current_samples(self, self.mirror, choice)
         return samples
 
     async def newest(self, name: str) -> Sample:
         """See `Bus.newest`."""
         choice = ParameterChoice([], [name])
-        samples, missing = await current_samples(self.requests, self.mirror, choice)
+        samples, missing = await current_samples(self, self.mirror, choice)
         if name in samples:
             return samples[name]
         why = missing.get(name, "it never had a sample")
@@ -90,10 +81,10 @@ class Parameters:
             closing = [declared.finish(CLOSE_S) for declared in self._declared]
             return sum(await asyncio.gather(*closing))
         finally:
-            self._end()
+            self.end()
 
-    def _end(self) -> None:
-        self._redeclaring.cancel()
+    def end(self) -> None:
+        super().end()
         self._watching.close()
         self.mirror.end()
         self._followers.tell(None)
@@ -104,8 +95,7 @@ class Parameters:
 
     def _works(self) -> Iterator[Work]:
         yield self.clock.refresh  # another computer may answer at this address now
-        for declared in self._declared:
-            yield declared.declare
+        yield from super()._works()
         yield self.mirror.reload
 
     async def _hear_refusals(self) -> None:

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 TYPES = "bytes, str, int, float or bool"
 
 
-class Scalar(Protocol):
+class _Scalar(Protocol):
     """A numpy number."""
 
     @property
@@ -16,7 +16,7 @@ class Scalar(Protocol):
         """The same as a Python number."""
 
 
-Value = bytes | bytearray | memoryview | str | int | float | bool | Scalar
+Value = bytes | bytearray | memoryview | str | int | float | bool | _Scalar
 
 
 def encode(value: Value) -> bytes:

@@ -27,12 +27,12 @@ def redo(connection: ClientConnection, works: Callable[[], Iterable[Work]]) -> a
 
 
 async def redo_all(works: Iterable[Work], url: str) -> None:
-    """One after the other. What the broker refuses is logged, and does not hold up the rest."""
+    """Does them one after the other. A refusal is logged, and does not hold up the others."""
     for work in list(works):
         try:
             await _until_answered(work)
         except SlipringError as error:
-            log.warning("not everything is declared again at %s: %s", url, error)
+            log.warning("cannot declare everything again at %s: %s", url, error)
 
 
 async def _until_answered(work: Work) -> None:
@@ -40,6 +40,6 @@ async def _until_answered(work: Work) -> None:
         try:
             await work()
         except NoAnswer as error:
-            log.warning("%s; it is asked again", error)
+            log.warning("%s; asking again", error)
         else:
             return

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 TOPIC = "$slipring/"
 """What the topics of requests begin with."""
 ANSWERS = "$slipring/answer"
-"""The topic of answers. Only the broker can publish on it, and it sends an answer to who asked."""
+"""The topic of answers. Only the broker can publish on it, to the client that asked."""
 OPEN_MAX = 2
 """Requests that a broker answers at once for one client; others wait here."""
 
@@ -31,22 +31,24 @@ class BrokerRequests:
         self._reconnected = self._new()
 
     async def ask(self, name: str, body: bytes, timeout_s: float) -> bytes:
-        """The answer to a request. It is asked again on another connection, which is harmless."""
+        """Sends a request, and again on a new connection, which is harmless; returns the answer."""
         try:
             async with asyncio.timeout(timeout_s), self._turn:
                 return await self._ask(TOPIC + name, body)
         except TimeoutError:
             url = self._connection.native.url
             text = f"{url} did not answer {TOPIC + name} within {timeout_s} s"
-            raise NoAnswer(f"{text}; check that it is a Slipring broker, and how busy") from None
+            raise NoAnswer(
+                f"{text}; check that it is a Slipring broker, and how busy it is"
+            ) from None
 
     def connected(self) -> None:
-        """There is another connection: it has no answers to what the one before was asked."""
+        """Sends open requests again: on a new connection, earlier ones get no answer."""
         self._reconnected.set_result(b"")
         self._reconnected = self._new()
 
     def end(self, error: ConnectionLost) -> None:
-        """There will be no more answers."""
+        """Fails every open request: there will be no more answers."""
         for answer in self._open.values():
             if not answer.done():
                 answer.set_exception(error)
@@ -70,7 +72,7 @@ class BrokerRequests:
     async def _publish(
         self, topic: str, body: bytes, number: bytes, answer: "asyncio.Future[bytes]"
     ) -> None:
-        """Asks once; returns with the answer, or when there is another connection to ask on."""
+        """Sends the request once; returns with the answer, or when there is a new connection."""
         connection, reconnected = self._connection, self._reconnected
         properties = ((), None, ANSWERS, number, None)
         identity = await connection.send(

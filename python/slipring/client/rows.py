@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from slipring.frames.arrays import DTYPES, Indices, Octets, Values
+from slipring.frames.arrays import DTYPES, Indices, Octets, Values, as_written
 from slipring.model import Kind, Parameter, Quality, Value
 
 Writable = Value | np.generic
@@ -58,7 +58,7 @@ def _kind_of(word: str) -> Kind:
     try:
         return Kind.of_word(word)
     except ValueError:
-        text = f"{word!r} is no type: rows are arrays by type; `write` takes values by name"
+        text = f"{word!r} is not a type: rows are arrays by type; `write` takes values by name"
         raise ValueError(text) from None
 
 
@@ -79,9 +79,7 @@ def encoded(columns: KindColumns, values: Any, rows: int | None) -> Any:
     if found.shape != shape:
         raise ValueError(f"{columns.kind.word} values have shape {found.shape}, not {shape}")
     found = columns.arranged(found)
-    if not columns.kind.is_fixed:
-        return found.ravel().tolist()
-    return _octets(_converted(columns.kind, found), columns.kind)
+    return as_written(columns.kind, _converted(columns.kind, found))
 
 
 def qualities_of(columns: KindColumns, quality: Quality | Octets, rows: int | None) -> int | Octets:
@@ -102,7 +100,7 @@ def scalar(parameter: Parameter, value: Writable) -> Writable:
         if label == value:
             return number
     known = ", ".join(parameter.labels.values())
-    raise ValueError(f"{value!r} is none of the labels: {known}")
+    raise ValueError(f"{value!r} is not one of the labels: {known}")
 
 
 def _converted(kind: Kind, found: Values) -> Values:
@@ -115,9 +113,3 @@ def _converted(kind: Kind, found: Values) -> Values:
     if made is None or not (is_float or bool((made == found).all())):
         raise ValueError(f"{found.dtype} values do not fit into {kind.word}")
     return made
-
-
-def _octets(found: Values, kind: Kind) -> Values:
-    if kind is Kind.BOOL:
-        return np.packbits(found, axis=-1, bitorder="little")
-    return np.ascontiguousarray(found)

@@ -29,15 +29,15 @@ class Selection:
     fewer and fuller frames.
     """
 
-    def __init__(self, home: Parameters, choice: ParameterChoice, needs: Needs) -> None:
+    def __init__(self, desk: Parameters, choice: ParameterChoice, needs: Needs) -> None:
         self.needs = needs
         self.missing: dict[str, str] = {}
         """Names that are not there, and why; one that is declared later is removed from it."""
-        self._home = home
+        self._desk = desk
         self._choice = choice
-        self._name = home.connection.new_name()
+        self._name = desk.connection.new_name()
         self._inner: Subscription | None = None
-        self._entered = False
+        self._was_entered = False
         self._taken: deque[tuple[bytes, int]] = deque()
         self._familiar: tuple[Table | None, list[Indices]] = None, []
         """The table, and the parameters of the last frame, all of which it knows."""
@@ -48,16 +48,16 @@ class Selection:
         self._lock = asyncio.Lock()
 
     async def __aenter__(self) -> "Selection":
-        if self._entered:
+        if self._was_entered:
             raise RuntimeError("a selection is entered once; call bus.select() again")
-        self._entered = True
-        await self._home.clock.known()  # so that the first frame already has its age
-        table = await self._home.mirror.cover(self._choice.filters, self._choice.names or ())
+        self._was_entered = True
+        await self._desk.clock.known()  # so that the first frame already has its age
+        table = await self._desk.mirror.cover(self._choice.filters, self._choice.names or ())
         await self._choose()
         if self._choice.names is not None:
-            self._home.mirror.listen(self._on_change)
+            self._desk.mirror.listen(self._on_change)
         if absent := self._choice.absent(table, self.missing):
-            url = self._home.connection.native.url
+            url = self._desk.connection.native.url
             log.warning("no parameter at %s matches %s yet; later ones are delivered", url, absent)
         return self
 
@@ -65,9 +65,9 @@ class Selection:
         self.close()
 
     def close(self) -> None:
-        """Ends the selection and whoever iterates over it; closing twice is fine."""
+        """Ends the selection and every iteration over it; closing twice is fine."""
         self._is_closed = True
-        self._home.mirror.leave(self._on_change)
+        self._desk.mirror.leave(self._on_change)
         if self._choosing is not None:
             self._choosing.cancel()
         inner, self._inner = self._inner, None
@@ -100,7 +100,7 @@ class Selection:
                     found += some
         except TimeoutError:
             pass
-        table = self._home.mirror.table
+        table = self._desk.mirror.table
         mine = [frame for frame in found if frame.table is table]
         if len(mine) < len(found):
             log.warning("%d frames of another table were left out", len(found) - len(mine))
@@ -108,7 +108,7 @@ class Selection:
 
     async def _is_filled(self) -> bool:
         """Waits until at least one frame is there; false once the selection is closed."""
-        if not self._entered:
+        if not self._was_entered:
             raise RuntimeError(
                 "write `async with bus.select(...) as frames` (`with`, in slipring.sync), "
                 "then iterate"
@@ -138,18 +138,18 @@ class Selection:
             raise
 
     async def _decode(self, payload: bytes, arrived_ns: int) -> Frame:
-        mirror, now_ns = self._home.mirror, time.time_ns()
-        clock = self._home.clock
+        mirror, now_ns = self._desk.mirror, time.time_ns()
+        clock = self._desk.clock
         offset_ns, uncertainty_ns = clock.offset_ns or 0, clock.uncertainty_ns
         arrival = FrameArrival(arrived_ns or now_ns, now_ns, offset_ns, uncertainty_ns)
         frame = decode(payload, mirror.table, arrival)
-        if self._is_strange(frame):
+        if self._has_unknown(frame):
             # The broker may have announced its parameters, and we have not listed them yet.
             table = await mirror.catch_up(frame.header.table)
             frame = Frame(table, frame.runs, frame.header, arrival)
         return frame
 
-    def _is_strange(self, frame: Frame) -> bool:
+    def _has_unknown(self, frame: Frame) -> bool:
         """Whether it has parameters that the table does not know.
 
         Most frames have the same parameters as the last one: then nothing is looked up.
@@ -165,19 +165,19 @@ class Selection:
         return not is_known
 
     async def _choose(self, refused: Subscription | None = None) -> None:
-        """Subscribes to what the names mean now, and ends the subscription of before."""
+        """Subscribes to what the names mean now, and ends the earlier subscription."""
         async with self._lock:
             before = self._inner
             if refused is None or refused is before:
                 await self._replace(before, is_refused=refused is not None)
 
     async def _replace(self, before: Subscription | None, *, is_refused: bool) -> None:
-        chosen = await self._choice.resolve(self._home.requests)
+        chosen = await self._choice.resolve(self._desk)
         self.missing = chosen.missing
         filters = tuple(self._name + one for one in chosen.filters)
         if before is not None and before.filters == filters and not is_refused:
             return
-        inner = Subscription(self._home.connection, filters, 0, self.needs.properties("frame"))
+        inner = Subscription(self._desk.connection, filters, 0, self.needs.properties("frame"))
         await inner.__aenter__()
         if self._is_closed:
             inner.unsubscribe()
@@ -203,5 +203,5 @@ class Selection:
                 await self._choose()
         except SlipringError as error:
             log.warning(
-                "a selection at %s stays as it was: %s", self._home.connection.native.url, error
+                "cannot update a selection at %s: %s", self._desk.connection.native.url, error
             )

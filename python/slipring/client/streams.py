@@ -4,8 +4,7 @@ import asyncio
 from typing import Any
 
 from slipring.client.connection import ClientConnection
-from slipring.client.json_requests import NOT_AUTHORIZED, JsonRequests
-from slipring.client.reconnecting import redo
+from slipring.client.desk import NOT_AUTHORIZED, Desk
 from slipring.errors import ConnectionLost, PublishRefused
 from slipring.model import Stream
 
@@ -13,36 +12,25 @@ AGAIN = -1
 """The stream has to be declared on this connection first."""
 
 
-class Streams:
-    """Declares streams on one connection, and again whenever it was lost."""
+class Streams(Desk["StreamWriter"]):
+    """The streams of one client."""
 
     def __init__(self, connection: ClientConnection) -> None:
-        self.connection = connection
-        self.requests = JsonRequests(connection, "streams")
-        self._writers: dict[StreamWriter, None] = {}
-        """In the order of their declarations."""
-        self._redeclaring = redo(connection, lambda: [one.declare for one in self._writers])
+        super().__init__(connection, "streams")
 
     async def declare(self, name: str, body: dict[str, Any], qos: int) -> "StreamWriter":
         """See `Bus.declare_stream`."""
-        writer = StreamWriter(self, name, body, qos)
-        await writer.declare()
-        self._writers[writer] = None
-        return writer
+        return await self.add(StreamWriter(self, name, body, qos))
 
     async def list(self, chosen: str) -> list[Stream]:
         """See `Bus.streams`."""
-        pages = self.requests.pages("list", {"filter": chosen})
+        pages = self.pages("list", {"filter": chosen})
         return [Stream.of(row) async for page in pages for row in page["streams"]]
 
-    def forget(self, writer: "StreamWriter") -> None:
-        """It is not declared again on another connection."""
-        self._writers.pop(writer, None)
-
     def close(self) -> None:
-        """Ends the task, and closes the writers."""
-        self._redeclaring.cancel()
-        for writer in list(self._writers):
+        """Closes the writers."""
+        self.end()
+        for writer in [*self._declared]:
             writer.close()
 
 
@@ -52,17 +40,17 @@ class StreamWriter:
     It is declared again by itself on every new connection; a chunk waits for that.
     """
 
-    def __init__(self, home: Streams, name: str, body: dict[str, Any], qos: int) -> None:
+    def __init__(self, desk: Streams, name: str, body: dict[str, Any], qos: int) -> None:
         self.name = name
         self.index = 0
         """The stream's number at the broker."""
-        self._home = home
+        self._desk = desk
         self._body = body
         self._qos = qos
         self._declared_on: int | None = None
         """The number of the connection that it is declared on."""
         self._lock = asyncio.Lock()
-        self._closed = False
+        self._is_closed = False
 
     async def write(self, chunk: bytes, *, time_ns: int | None = None) -> None:
         """Sends a chunk, made at this time or now; waits while there is no room or no connection.
@@ -78,20 +66,20 @@ class StreamWriter:
 
     async def _sent(self, payload: bytes, properties: Any) -> bool:
         """Whether the broker takes it; false if the stream has to be declared first."""
-        native = self._home.connection.native
+        native = self._desk.connection.native
 
         def attempt() -> int | None:
-            if self._closed:
+            if self._is_closed:
                 raise ConnectionLost(f"the stream {self.name!r} is closed")
             if self._declared_on != native.connection:
                 return AGAIN
             return native.publish(self.name, payload, self._qos, False, properties)
 
-        sent, connection = await self._home.connection.send(attempt), self._declared_on
+        sent, connection = await self._desk.connection.send(attempt), self._declared_on
         if sent == AGAIN or not self._qos:
             return sent != AGAIN
         try:
-            await self._home.connection.acknowledged(sent)
+            await self._desk.connection.acknowledged(sent)
         except PublishRefused as refused:
             # Sent again on another connection, before the stream was declared there.
             if refused.code != NOT_AUTHORIZED or connection == native.connection:
@@ -102,18 +90,18 @@ class StreamWriter:
     async def declare(self) -> None:
         """Declares it on this connection, if it is not; raises DeclareRefused."""
         async with self._lock:
-            if self._declared_on != self._home.connection.native.connection:
-                self._declared_on, answer = await self._home.requests.on_one_connection(
-                    lambda: self._home.requests.ask("declare", {"streams": [self._body]})
+            if self._declared_on != self._desk.connection.native.connection:
+                self._declared_on, answer = await self._desk.on_one_connection(
+                    lambda: self._desk.ask("declare", {"streams": [self._body]})
                 )
                 self.index = answer["indices"][0]
 
     async def remove(self) -> None:
         """Removes the stream for everybody, with the chunks that the broker keeps."""
         self.close()
-        await self._home.requests.remove([self.name])
+        await self._desk.remove([self.name])
 
     def close(self) -> None:
         """Takes no more chunks; the stream stays declared. Closing twice is fine."""
-        self._closed = True
-        self._home.forget(self)
+        self._is_closed = True
+        self._desk.forget(self)

@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from itertools import repeat
-from typing import TypeVar, cast
+from typing import Any, Generic, Self, TypeVar, cast
 
 from slipring.client.connection import ClientConnection
 from slipring.model import Message
@@ -14,6 +14,7 @@ BATCH_COUNT_MAX = 1024
 BATCH_BYTES_MAX = 1 << 20
 """Bytes in one batch, or one larger message."""
 Taken = TypeVar("Taken")
+Content = TypeVar("Content")
 TURN_PART = 16
 """How many messages one that is taken alone counts as: 64 of them are as much work as a batch."""
 FRAME_PART = 64
@@ -45,7 +46,7 @@ class Subscription:
         self.properties = properties
         """User properties of SUBSCRIBE; with them, the broker marks messages for this one alone."""
         self._connection = connection
-        self._entered = False
+        self._was_entered = False
         self._identity: int | None = None
         self._readable = asyncio.Event()
         self._batch: deque[Message] = deque()
@@ -55,20 +56,20 @@ class Subscription:
         """Above QoS 0: messages that the reader has and is not done with."""
 
     async def __aenter__(self) -> "Subscription":
-        if self._entered:
+        if self._was_entered:
             raise RuntimeError("a subscription is entered once; call bus.subscribe() again")
-        self._entered = True
+        self._was_entered = True
         self._identity = await self._connection.subscribe(
             self.filters, self.qos, self._readable, self.properties
         )
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        # What a reader that failed was working on, the broker sends again to the next one.
+        # A reader that failed acknowledges nothing: the broker sends its messages to the next one.
         self._leave(done=kind is None)
 
     def close(self) -> None:
-        """Ends the subscription and whoever iterates over it; closing twice is fine.
+        """Ends the subscription and every iteration over it; closing twice is fine.
 
         In a session that outlives its connection, the subscription stays at the broker.
         """
@@ -81,7 +82,7 @@ class Subscription:
         self._end()
 
     def _leave(self, *, done: bool) -> None:
-        if not self._connection.durable or self.properties:
+        if not self._connection.is_durable or self.properties:
             self.unsubscribe()
             return
         if done:
@@ -104,7 +105,7 @@ class Subscription:
         if not self._batch:
             # A message that was taken and not read could not be given back to the session.
             count_max = 1 if self.qos else BATCH_COUNT_MAX
-            self._batch.extend(await self.fetch(count_max))
+            self._batch.extend(await self._fetch(count_max))
             if not self._batch:
                 raise StopAsyncIteration
         if self.qos:
@@ -116,7 +117,7 @@ class Subscription:
         self._settle()
         batch = list(self._batch)
         self._batch.clear()
-        while batch := batch or await self.fetch():
+        while batch := batch or await self._fetch():
             if self.qos:
                 self._owed = len(batch)
             yield batch
@@ -130,10 +131,10 @@ class Subscription:
         self._owed = 0
 
     async def fetch_frames(self) -> list[tuple[bytes, int]]:
-        """Like `fetch`, for frames at QoS 0: payloads, and when they arrived."""
+        """All messages that wait, as frames at QoS 0: payloads, and when they arrived."""
         return await self._until(self._take_frames)
 
-    async def fetch(self, count_max: int = BATCH_COUNT_MAX) -> list[Message]:
+    async def _fetch(self, count_max: int = BATCH_COUNT_MAX) -> list[Message]:
         """All messages that wait, at least one; none once the subscription is closed."""
         batch = await self._until(lambda: self._take(count_max))
         self._taken += BATCH_COUNT_MAX if count_max > 1 else TURN_PART
@@ -141,13 +142,13 @@ class Subscription:
 
     async def _until(self, take: Callable[[], list[Taken]]) -> list[Taken]:
         """Takes as soon as there are messages."""
-        if not self._entered:
+        if not self._was_entered:
             raise RuntimeError(
                 "write `async with bus.subscribe(...) as messages` (`with`, in slipring.sync), "
                 "then iterate"
             )
         if self._taken >= BATCH_COUNT_MAX:
-            # Other tasks get a turn before more is taken: who is cancelled here loses nothing.
+            # Other tasks get a turn before more is taken: a task cancelled here loses nothing.
             await asyncio.sleep(0)
             self._taken = 0
         while not (batch := take()):
@@ -181,3 +182,34 @@ class Subscription:
         if self._identity is not None and end is not None and end.cause is not None:
             raise self._connection.lost(end.cause)
         return self._identity is None or end is not None
+
+
+class ContentReader(Generic[Content]):
+    """What the messages of a subscription contain: enter it, then iterate over it."""
+
+    def __init__(self, messages: Subscription) -> None:
+        self._messages = messages
+
+    async def __aenter__(self) -> Self:
+        await self._messages.__aenter__()
+        return self
+
+    async def __aexit__(self, *raised: Any) -> None:
+        await self._messages.__aexit__(*raised)
+
+    def close(self) -> None:
+        """Ends it, and every iteration over it; closing twice is fine."""
+        self._messages.close()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Content:
+        async for message in self._messages:
+            if (content := self._content(message)) is not None:
+                return content
+        raise StopAsyncIteration
+
+    def _content(self, message: Message) -> Content | None:
+        """What a message contains; None to skip it."""
+        raise NotImplementedError

@@ -1,8 +1,7 @@
 """The files for TLS: names them, never reads them."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from os import PathLike
-from typing import Any
 
 Path = str | PathLike[str]
 
@@ -26,7 +25,3 @@ class Tls:
     def __post_init__(self) -> None:
         if (self.certificate is None) != (self.key is None):
             raise ValueError("a certificate needs its key, and a key its certificate")
-
-    def options(self) -> dict[str, Any]:
-        """The same, for the native client."""
-        return asdict(self)

@@ -15,7 +15,7 @@ from slipring.console.live_message import LivePosition
 from slipring.console.metrics import METRICS_TYPE, metrics_text
 from slipring.console.middleware import AccessMiddleware
 from slipring.console.operating import operator_routes
-from slipring.console.page import converse, nothing_to_say, send
+from slipring.console.page import converse, ignore_message, send
 from slipring.console.parameters import parameter_routes
 from slipring.console.shared_messages import SharedMessages
 from slipring.console.silence import silent
@@ -33,7 +33,7 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
 
     async def live(socket: WebSocket) -> None:
         await socket.accept()
-        await converse(socket, _send_messages(socket, broker, messages), nothing_to_say)
+        await converse(socket, _send_messages(socket, broker, messages), ignore_message)
 
     async def metrics(_: Request) -> Response:
         if silence := await silent(broker):

@@ -64,7 +64,7 @@ class Catalog:
             start = page["next"]
 
     async def found(self, search: str) -> list[str]:
-        """Search a large table on a thread, one at a time, so that the event loop goes on."""
+        """Search a large table on a thread, one at a time, so that the event loop is free."""
         if len(self.names) <= PAGE:
             return self.find(search)
         async with self._finding:

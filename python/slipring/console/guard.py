@@ -48,7 +48,7 @@ def judge(headers: Iterable[tuple[bytes, bytes]], listen: Address) -> Verdict:
 
 
 def host_name(host: str) -> str | None:
-    """The name in a Host header, without its port; None where it cannot be understood."""
+    """The name in a Host header, without its port; None if it cannot be understood."""
     named = _HOST.fullmatch(host)
     if named is None:
         return None if host else ""

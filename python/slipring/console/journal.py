@@ -25,7 +25,7 @@ NO_JOURNAL = cast("JournalStatus", dict.fromkeys(get_type_hints(JournalStatus)))
 
 
 def journal_summary(broker: Broker, status: BrokerStatus) -> JournalSummary:
-    """Describe the journal; the figures are null where there is none."""
+    """Describe the journal; the figures are null if there is none."""
     journal, receipt = status["journal"] or NO_JOURNAL, broker.receipt
     wrong, consumers = trouble(journal), consumers_of(broker, status)
     return {

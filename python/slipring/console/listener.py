@@ -8,9 +8,10 @@ import errno
 import logging
 import socket
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from slipring.console.eviction import ConnectionUse, Stage, connection_to_close, page_to_close
 from slipring.status.message import ConsoleFigures
@@ -32,28 +33,12 @@ NO_ROOM = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
 log = logging.getLogger("slipring.console")
 
+TURNED_AWAY = ("no_place", "displaced", "too_slow", "no_page")
+"""Why connections are refused or closed: all were in use; another took its place; a request took
+too long to arrive, or a reader read nothing; too many WebSockets were open."""
+
 Peer = tuple[str, int]
 """The address and port that a connection comes from."""
-
-
-@dataclass(slots=True)
-class ListenerCounts:
-    """What the listener did since the start."""
-
-    accepted: int = 0
-    refused: int = 0
-    """Closed at once: all connections were in use."""
-    displaced: int = 0
-    """Closed to make room for a new connection."""
-    late: int = 0
-    """Closed because a request took too long to arrive, or a reader read nothing."""
-    pages_refused: int = 0
-    """WebSockets refused because too many were open."""
-
-    @property
-    def turned_away(self) -> int:
-        """All that were closed or refused."""
-        return sum(getattr(self, one.name) for one in fields(self) if one.name != "accepted")
 
 
 @dataclass(eq=False, slots=True)
@@ -78,7 +63,8 @@ class ConsoleListener:
         connections_max: int,
     ) -> None:
         """`protocols` makes the HTTP protocol of each connection."""
-        self.counts = ListenerCounts()
+        self.accepted = 0
+        self.turned_away = Counter(dict.fromkeys(TURNED_AWAY, 0))
         self.connections: dict[Peer, ConsoleConnection] = {}
         self.connections_max = connections_max
         self.pages_max = connections_max // 2
@@ -95,19 +81,13 @@ class ConsoleListener:
 
     def figures(self) -> ConsoleFigures:
         """How many connections there are, and how many were turned away."""
-        counts = self.counts
         return {
             "connections": len(self.connections),
             "connections_max": self.connections_max,
             "pages": self.pages,
             "pages_max": self.pages_max,
-            "accepted": counts.accepted,
-            "turned_away": {
-                "no_place": counts.refused,
-                "displaced": counts.displaced,
-                "too_slow": counts.late,
-                "no_page": counts.pages_refused,
-            },
+            "accepted": self.accepted,
+            "turned_away": dict(self.turned_away),
         }
 
     async def serve(self) -> None:
@@ -137,7 +117,7 @@ class ConsoleListener:
         if self.pages >= self.pages_max:
             leaving = page_to_close(self._uses(), connection.use.address)
             if leaving is None:
-                self.counts.pages_refused += 1
+                self.turned_away["no_page"] += 1
                 return False
             self._displace(leaving)
         self._come_to(peer, Stage.PAGE)
@@ -148,9 +128,9 @@ class ConsoleListener:
         self._forget_ended()
         for peer, connection in list(self.connections.items()):
             if _is_late(connection, now_s):
-                self.counts.late += 1
+                self.turned_away["too_slow"] += 1
                 self._end(peer)
-        turned_away = self.counts.turned_away
+        turned_away = self.turned_away.total()
         if turned_away > self._told and now_s >= self._told_s + TELL_S:
             self._tell(turned_away)
             self._told_s = now_s
@@ -192,10 +172,10 @@ class ConsoleListener:
 
     async def _enter(self, accepted: socket.socket, peer: Peer) -> None:
         if len(self.connections) >= self.connections_max and not self._make_room(peer[0]):
-            self.counts.refused += 1
+            self.turned_away["no_place"] += 1
             accepted.close()
             return
-        self.counts.accepted += 1
+        self.accepted += 1
         now_s = time.monotonic()
         connection = self.connections[peer] = ConsoleConnection(
             ConnectionUse(peer[0], now_s), now_s
@@ -229,7 +209,7 @@ class ConsoleListener:
         return [connection.use for connection in self.connections.values()]
 
     def _displace(self, leaving: ConnectionUse) -> None:
-        self.counts.displaced += 1
+        self.turned_away["displaced"] += 1
         self._end(next(peer for peer, one in self.connections.items() if one.use is leaving))
 
     def _end(self, peer: Peer) -> None:

@@ -8,7 +8,7 @@ from slipring import __version__
 from slipring.console.journal import journal_summary
 from slipring.control import Broker
 from slipring.control.events import EventEntry
-from slipring.control.overview import Reached
+from slipring.control.overview import ReachedLimit
 from slipring.native import Value
 from slipring.status.description import part
 from slipring.status.engine import BrokerFigures, BrokerStatus
@@ -47,13 +47,13 @@ def live_message(broker: Broker, seen: LivePosition) -> tuple[LiveMessage, LiveP
         "broker": _broker(broker, status),
         "rates": overview.rates,
         "table": {**status["table"], **overview.table_rates},
-        "streams": {**status["streams"], "shown": overview.streams.all},
+        "streams": {**status["streams"], "shown": overview.streams.rows},
         "clients": engine.clients(CLIENTS_SHOWN),
         "away": broker.away(),
         "holders": broker.holders(),
         "owners": broker.owners(),
         "limits": [limit_reached(broker, status, one) for one in overview.limits_reached()],
-        "prefixes": overview.prefixes.busiest(PREFIXES_SHOWN),
+        "prefixes": overview.busiest_prefixes(PREFIXES_SHOWN),
         "values": [_value(value) for value in values],
         "events": [_event(event) for event in events],
     }
@@ -70,7 +70,7 @@ def _broker(broker: Broker, status: BrokerStatus) -> BrokerSummary:
     }
 
 
-def limit_reached(broker: Broker, status: BrokerStatus, reached: Reached) -> LimitReached:
+def limit_reached(broker: Broker, status: BrokerStatus, reached: ReachedLimit) -> LimitReached:
     """Describe a limit that was reached, with the value in force."""
     is_memory = (
         reached.limit == "memory_bytes"

@@ -4,7 +4,7 @@ Every family is always there, and labels are bounded: a scrape costs the same on
 metrics there are is in `slipring.status`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from slipring import __version__
 from slipring.console.journal import consumers_of, receipt_summary
@@ -45,14 +45,9 @@ def _lines(family: Family) -> Iterator[str]:
     metric = family.metric
     yield f"# HELP {metric.name} {without_links(family.meaning)}"
     yield f"# TYPE {metric.name} {metric.kind}"
-    for labels, value in family.samples:
-        yield f"{metric.name}{_labels(labels)} {_number(value)}"
-
-
-def _labels(labels: Mapping[str, str]) -> str:
-    if not labels:
-        return ""
-    return "{" + ",".join(f'{name}="{_escape(text)}"' for name, text in labels.items()) + "}"
+    for text, value in family.samples:
+        label = "" if text is None else f'{{{metric.label}="{_escape(text)}"}}'
+        yield f"{metric.name}{label} {_number(value)}"
 
 
 def _escape(text: str) -> str:

@@ -13,8 +13,8 @@ Take = Callable[[str | None], str | None]
 """Takes a message (None: it was not text); returns what is wrong with it, or None."""
 
 
-def nothing_to_say(_: str | None) -> None:
-    """Ignore what a page sends where it has nothing to ask."""
+def ignore_message(_: str | None) -> None:
+    """Ignore what a page sends on a socket that takes no messages."""
 
 
 async def converse(socket: WebSocket, sending: Coroutine[None, None, None], take: Take) -> None:

@@ -53,7 +53,7 @@ class ConsoleServer:
         return f"http://{Address(self.listen.host, self._socket.getsockname()[1])}"
 
     async def serve(self, stop: asyncio.Event) -> None:
-        """Answer until told to stop; the web framework is not loaded before somebody connects."""
+        """Answer until told to stop; the first connection loads the web framework."""
         if not await _has_connection(self._socket, stop):
             self._socket.close()
             return
@@ -66,7 +66,7 @@ class ConsoleServer:
         await asyncio.gather(serving, accepting, return_exceptions=True)
 
     def _loaded(self) -> "tuple[uvicorn.Server, ConsoleListener]":
-        """Import and make the web server; on a thread, so that the event loop goes on."""
+        """Import and make the web server; on a thread, so that the event loop is free."""
         import uvicorn
         from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -75,7 +75,7 @@ class ConsoleServer:
         class Server(uvicorn.Server):
             @contextlib.contextmanager
             def capture_signals(self) -> Iterator[None]:
-                """Leave signals to whoever runs the broker."""
+                """Leave signals to the program that runs the broker."""
                 yield
 
         class Http(H11Protocol):

@@ -47,7 +47,7 @@ class Watch:
         self._from = 0
 
     async def look(self) -> ParametersMessage:
-        """Make the next message: the rows if they are not those of before, and changed values."""
+        """Make the next message: the rows if they are others, and the values that changed."""
         await self._catalog.refresh()
         definitions = await self._choose()
         return {

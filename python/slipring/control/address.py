@@ -1,8 +1,9 @@
 """HOST:PORT as people write it: parsed once, then trusted."""
 
-import ipaddress
 from dataclasses import dataclass
 from typing import Self
+
+from slipring.discovery.endpoint import is_loopback
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +30,7 @@ class Address:
     @property
     def is_loopback(self) -> bool:
         """Whether only this machine can reach it."""
-        if self.host == "localhost":
-            return True
-        try:
-            address = ipaddress.ip_address(self.host)
-        except ValueError:
-            return False
-        if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped:
-            return address.ipv4_mapped.is_loopback  # an IPv4 client of a dual-stack socket
-        return address.is_loopback
+        return is_loopback(self.host)
 
     def __str__(self) -> str:
         """Write it as HOST:PORT."""

@@ -21,11 +21,10 @@ from slipring.control.listener import ListenerSection
 from slipring.control.memory import share_free_memory
 from slipring.control.overview import WINDOW_S, Overview
 from slipring.control.plan import make_plan
-from slipring.control.prefixes import PREFIXES_MAX
 from slipring.control.pulse import Pulse
 from slipring.control.receipt import log_lines
 from slipring.control.reload import applied_text, reload, waiting_text
-from slipring.control.streams import STREAMS_SHOWN
+from slipring.control.row_rates import stream_row
 from slipring.discovery.announcement import Announcement
 from slipring.discovery.endpoint import Endpoint
 from slipring.errors import EngineError, ListenError, StartError
@@ -39,6 +38,10 @@ OWNERS_MAX = 5
 """Owners of each limit that are shown: those that hold most."""
 HOLDERS_MAX = 10
 """Sessions with the most waiting messages that are shown."""
+PREFIXES_MAX = 2_000
+"""More prefixes than the engine counts separately."""
+STREAMS_SHOWN = 100
+"""How many streams are shown: the first by index."""
 
 LEVELS = {name.lower(): level for name, level in logging.getLevelNamesMapping().items()}
 
@@ -62,7 +65,7 @@ class Broker:
         self._table: int = json.loads(self.engine.ask_table("find", b'{"names": []}'))["table"]
         self.console: Endpoint | None = None
         """Where the console is, once it listens."""
-        self.discovery = Discovery(config.discovery, self.announce)
+        self.discovery = Discovery(config.discovery, self._announce)
         self.away = Cached(lambda: self.engine.away(AWAY_MAX))
         self.owners = Cached(lambda: self.engine.owners(OWNERS_MAX))
         self.holders = Cached(lambda: self.engine.sessions(HOLDERS_MAX)[0])
@@ -101,7 +104,7 @@ class Broker:
             return self.pulse.trouble or self._trouble
         return trouble(self.engine.status()["journal"])
 
-    def announce(self) -> Announcement:
+    def _announce(self) -> Announcement:
         """What this broker announces to those who look for brokers."""
         return Announcement(
             self.id,
@@ -134,13 +137,13 @@ class Broker:
         for entry in self.overview.add_events(events, lost, now_ns):
             _log(entry)
         if self.engine.failure:
-            raise EngineError(f"the engine cannot go on: {self.engine.failure}; start it again")
+            raise EngineError(f"the engine cannot continue: {self.engine.failure}; start it again")
         if news := self.pulse.news():
             _log(self.overview.add_own_event(*news, now_ns))
         if self.pulse.is_busy:
             return  # the calls below would wait for it, and block the event loop
         status = self.engine.status()
-        self._look_after(trouble(status["journal"]), now_ns)
+        self._report_trouble(trouble(status["journal"]), now_ns)
         self.overview.sample(now_s, status)
         self.overview.reach(status["reached"], now_ns)
         prefixes = self.overview.prefixes
@@ -149,12 +152,10 @@ class Broker:
             self.overview.streams.sample(now_s, self._streams())
 
     def _streams(self) -> list[dict[str, Any]]:
-        """The first streams, as the engine lists them."""
         answer = self.engine.ask_streams("list", b'{"count": %d}' % STREAMS_SHOWN)
-        streams: list[dict[str, Any]] = json.loads(answer)["streams"]
-        return streams
+        return [stream_row(listed) for listed in json.loads(answer)["streams"]]
 
-    def _look_after(self, now: Trouble | None, now_ns: int) -> None:
+    def _report_trouble(self, now: Trouble | None, now_ns: int) -> None:
         """Report when the journal gets into trouble, and when the trouble ends."""
         before, self._trouble = self._trouble, now
         if now and (before is None or now.state != before.state):
@@ -189,16 +190,8 @@ def _processors_to_take() -> int:
 
 
 def _listener(section: ListenerSection) -> Listener:
-    return Listener(
-        section.name,
-        section.listen,
-        websocket=section.websocket,
-        origins=section.origins,
-        certificate=section.certificate,
-        key=section.key,
-        client_ca=section.client_ca,
-        client_certificates=section.client_certificates,
-    )
+    keys = {"websocket", "origins", "certificate", "key", "client_ca", "client_certificates"}
+    return Listener(section.name, section.listen, **section.model_dump(include=keys))
 
 
 def _journal_folder(config: Config) -> Path | None:

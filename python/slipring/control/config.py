@@ -12,8 +12,8 @@ from slipring.control.journal import RULES_MAX, DurabilitySection, JournalSectio
 from slipring.control.limits import LimitsSection
 from slipring.control.listener import MQTT, ListenerSection
 from slipring.control.mistakes import explain
-from slipring.control.section import Section
-from slipring.control.users import UserSection, each_once
+from slipring.control.section import Section, between
+from slipring.control.users import UserSection, refuse_duplicates
 from slipring.errors import ConfigError
 
 
@@ -39,40 +39,28 @@ class MqttSection(Section):
         description="Another broker, as HOST:PORT; MQTT 5 clients are sent there when this one is "
         "full.",
     )
-    sys_interval_s: int = Field(
-        10,
-        ge=0,
-        le=3_600,
-        description="Seconds between two updates of the $SYS topics; 0 turns them off.",
+    sys_interval_s: Annotated[int, between(0, 3_600)] = Field(
+        10, description="Seconds between two updates of the $SYS topics; 0 turns them off."
     )
 
 
 class TableSection(Section):
     """The current value table: parameters and their samples."""
 
-    beat_ms: int = Field(
+    beat_ms: Annotated[int, between(0, 10_000)] = Field(
         20,
-        ge=0,
-        le=10_000,
         description="Milliseconds that samples are gathered into one frame for a subscriber that "
         "names no beat; 0 sends them at once.",
     )
-    stale_periods: int = Field(
+    stale_periods: Annotated[int, between(1, 1_000_000)] = Field(
         5,
-        ge=1,
-        le=1_000_000,
         description="Periods of its nominal rate after which a parameter without samples is stale.",
     )
-    stale_min_ms: int = Field(
-        200,
-        ge=1,
-        le=3_600_000,
-        description="Milliseconds that any parameter may be silent before it is stale.",
+    stale_min_ms: Annotated[int, between(1, 3_600_000)] = Field(
+        200, description="Milliseconds that any parameter may be silent before it is stale."
     )
-    future_s: int = Field(
+    future_s: Annotated[int, between(0, 1_000_000_000)] = Field(
         3_600,
-        ge=0,
-        le=1_000_000_000,
         description="Seconds that the time of a sample may be ahead of the broker's clock; a frame "
         "with a later one is refused.",
     )
@@ -87,10 +75,8 @@ class ConsoleSection(Section):
         description="Show the console to other machines too. It has no login: everyone who can "
         "connect sees all values, clients and events, and can change nothing.",
     )
-    connections: int = Field(
+    connections: Annotated[int, between(4, 65_536)] = Field(
         256,
-        ge=4,
-        le=65_536,
         description="Connections to the console at most, half of them open pages; at the bound a "
         "newcomer takes the place of one that waits, or of the address that has most.",
     )
@@ -124,11 +110,8 @@ class Config(Section):
     data: Path = Field(
         Path("slipring-data"), description="Folder of the journal, made if it is not there."
     )
-    threads: int = Field(
-        0,
-        ge=0,
-        le=256,
-        description="Threads of the engine; 0 leaves one processor free and takes the others.",
+    threads: Annotated[int, between(0, 256)] = Field(
+        0, description="Threads of the engine; 0 leaves one processor free and takes the others."
     )
     allow_anonymous: bool = Field(
         False,
@@ -146,7 +129,7 @@ class Config(Section):
         (), max_length=RULES_MAX, description="Levels of durability by topic."
     )
     listener: tuple[ListenerSection, ...] = Field((), description="Further listeners.")
-    user: Annotated[tuple[UserSection, ...], AfterValidator(each_once)] = Field(
+    user: Annotated[tuple[UserSection, ...], AfterValidator(refuse_duplicates)] = Field(
         (), description="Who may connect; without any user, everyone may."
     )
 
@@ -194,7 +177,7 @@ class Config(Section):
             raise ValueError(
                 f"console.listen = '{self.console.listen}' can be reached from other machines, "
                 "and the console has no login: [[user]] and allow_anonymous are about MQTT; "
-                "listen on 127.0.0.1 and come by ssh -L, or by a proxy with a login "
+                "listen on 127.0.0.1 and connect through ssh -L, or by a proxy with a login "
                 "(docs/console.md says what it must do), or show it to everyone "
                 "with allow_anonymous = true under [console] in the config file"
             )

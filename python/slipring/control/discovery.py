@@ -8,11 +8,12 @@ import contextlib
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated
 
 from pydantic import Field
 
 from slipring.control.listener import ListenerSection
-from slipring.control.section import Section
+from slipring.control.section import Section, between
 from slipring.discovery.announcement import Announcement
 from slipring.discovery.answering import EVERYWHERE, HERE, Responder, listen
 from slipring.discovery.endpoint import Endpoint
@@ -37,8 +38,8 @@ class DiscoverySection(Section):
         description="Announce by mDNS the listeners that other machines can reach, if there are "
         "any.",
     )
-    port: int = Field(
-        PORT, ge=0, le=65_535, description="UDP port for questions; 0 picks a free one."
+    port: Annotated[int, between(0, 65_535)] = Field(
+        PORT, description="UDP port for questions; 0 picks a free one."
     )
 
 

@@ -11,7 +11,7 @@ LINES_MAX = 50
 
 
 @dataclass(frozen=True, slots=True)
-class EventKind:
+class _EventKind:
     """How events of one kind are written."""
 
     level: str
@@ -22,32 +22,32 @@ class EventKind:
 
 
 KINDS = {
-    "connected": EventKind("info", "connected ", "more clients connected"),
-    "disconnected": EventKind("info", "disconnected: ", "more clients disconnected"),
-    "refused": EventKind("warning", "refused: ", "more connections were refused"),
-    "subscribed": EventKind("debug", "subscribed ", "more subscriptions were made"),
-    "unsubscribed": EventKind("debug", "unsubscribed ", "more subscriptions were given up"),
-    "subscription refused": EventKind(
+    "connected": _EventKind("info", "connected ", "more clients connected"),
+    "disconnected": _EventKind("info", "disconnected: ", "more clients disconnected"),
+    "refused": _EventKind("warning", "refused: ", "more connections were refused"),
+    "subscribed": _EventKind("debug", "subscribed ", "more subscriptions were made"),
+    "unsubscribed": _EventKind("debug", "unsubscribed ", "more subscriptions were ended"),
+    "subscription refused": _EventKind(
         "warning", "subscription refused: ", "more subscriptions were refused"
     ),
-    "publish refused": EventKind(
+    "publish refused": _EventKind(
         "warning", "publish refused: ", "more clients were refused samples"
     ),
-    "dropped": EventKind("warning", "lost ", "more clients lost messages"),
-    "notice": EventKind("info", "says: ", "more notices to the broker"),
-    "expired": EventKind("info", "expired: ", "more sessions expired"),
-    "ended": EventKind("info", "ended: ", "more sessions were ended"),
-    "failed": EventKind("error", "failed: ", "more failures"),
-    "trouble": EventKind("error", "is in trouble: ", "more troubles of the journal"),
-    "restarted": EventKind("error", "was started again: ", "more tasks were started again"),
-    "panicked": EventKind(
-        "error", "was let go after a panic: ", "more clients were let go after a panic"
+    "dropped": _EventKind("warning", "lost ", "more clients lost messages"),
+    "notice": _EventKind("info", "says: ", "more notices to the broker"),
+    "expired": _EventKind("info", "expired: ", "more sessions expired"),
+    "ended": _EventKind("info", "ended: ", "more sessions were ended"),
+    "failed": _EventKind("error", "failed: ", "more failures"),
+    "trouble": _EventKind("error", "is in trouble: ", "more troubles of the journal"),
+    "restarted": _EventKind("error", "was started again: ", "more tasks were started again"),
+    "panicked": _EventKind(
+        "error", "was disconnected after a panic: ", "more clients were disconnected after a panic"
     ),
-    "silent": EventKind("error", "", "times the engine did not answer"),
-    "answers": EventKind("info", "", "times the engine answered again"),
-    "full": EventKind("error", "", "times the journal was full"),
-    "healed": EventKind("info", "", "times the journal was well again"),
-    "lost": EventKind("warning", "", "events were lost: too many at once"),
+    "silent": _EventKind("error", "", "times the engine did not answer"),
+    "answers": _EventKind("info", "", "times the engine answered again"),
+    "full": _EventKind("error", "", "times the journal was full"),
+    "healed": _EventKind("info", "", "times the journal had room again"),
+    "lost": _EventKind("warning", "", "events were lost: too many at once"),
 }
 """Every kind of event. `lost` counts events that were not fetched in time. The control plane itself
 notices `full`, `healed`, `silent` and `answers`; the others come from the engine."""

@@ -20,8 +20,8 @@ class Trouble:
 
 
 FAILED = (
-    "no QoS 1 or 2 message is acknowledged any more: look after the disk, then restart the broker, "
-    "which says what it has kept"
+    "no QoS 1 or 2 message is acknowledged any more: check the disk, then restart the broker; its "
+    "log says what it has kept"
 )
 FULL = (
     "QoS 1 and 2 messages are refused (0x97) until there is room, then it goes on by itself: "

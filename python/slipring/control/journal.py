@@ -1,14 +1,14 @@
 """The journal's part of the configuration: what is kept, how safely, for how long."""
 
-from typing import Literal
+from typing import Annotated
 
 from pydantic import Field
 
 from slipring.control.filters import Filter, covers, overlap
 from slipring.control.limits import KIB, MIB
-from slipring.control.section import Section
+from slipring.control.section import Section, between
+from slipring.status.message import Level
 
-Level = Literal["memory", "process", "disk"]
 FOR_EVER = 0
 """A time or size of 0 means no bound."""
 CENTURY_S = 3_155_760_000
@@ -22,30 +22,22 @@ class JournalSection(Section):
     topics: tuple[Filter, ...] = Field(
         ("#",), description="Topic filters of what is journaled; an empty list journals nothing."
     )
-    segment_bytes: int = Field(
-        64 * MIB, ge=64 * KIB, le=4096 * MIB, description="Size at which a new segment file begins."
+    segment_bytes: Annotated[int, between(64 * KIB, 4096 * MIB)] = Field(
+        64 * MIB, description="Size at which a new segment file begins."
     )
     durability: Level = Field(
         "disk",
         description="When QoS 1 and 2 messages are acknowledged: memory (at once), process "
         "(written, survives a kill) or disk (synced, survives a power cut).",
     )
-    retain_age_s: int = Field(
-        FOR_EVER,
-        ge=0,
-        le=CENTURY_S,
-        description="Seconds after which a segment is removed; 0 keeps them for ever.",
+    retain_age_s: Annotated[int, between(0, CENTURY_S)] = Field(
+        FOR_EVER, description="Seconds after which a segment is removed; 0 keeps them for ever."
     )
-    retain_bytes: int = Field(
-        FOR_EVER,
-        ge=0,
-        le=PIB,
-        description="Bytes above which the oldest segments are removed; 0 removes none.",
+    retain_bytes: Annotated[int, between(0, PIB)] = Field(
+        FOR_EVER, description="Bytes above which the oldest segments are removed; 0 removes none."
     )
-    bytes_max: int = Field(
+    bytes_max: Annotated[int, between(0, PIB)] = Field(
         FOR_EVER,
-        ge=0,
-        le=PIB,
         description="Bytes at which the journal is full and QoS 1 and 2 messages are refused "
         "(0x97); 0 leaves it to the disk.",
     )

@@ -1,140 +1,100 @@
 """The limits of the configuration. `crates/core/src/limits.rs` has the same keys and defaults."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from slipring.control.section import Section
+from slipring.control.section import Section, between
 
 KIB = 1024
 MIB = 1024 * KIB
 FullPolicy = Literal["drop_oldest", "drop_newest", "disconnect"]
+Percent = Annotated[int, between(1, 100)]
+StoredMessages = Annotated[int, between(0, 100_000_000)]
+StoredBytes = Annotated[int, between(0, 64 * 1024 * MIB)]
+TwoBytes = Annotated[int, between(1, 65_535)]
+"""MQTT writes such a number in two bytes."""
 
 
 class LimitsSection(Section):
     """The bounds on what a client may do, and what happens there."""
 
-    connections: int = Field(
+    connections: Annotated[int, between(1, 1_000_000)] = Field(
         10_000,
-        ge=1,
-        le=1_000_000,
         description="Clients at once; a further one is sent to `mqtt.server_reference` "
         "(0x9c) or told the server is busy (0x89).",
     )
-    sessions: int = Field(
+    sessions: Annotated[int, between(1, 10_000_000)] = Field(
         100_000,
-        ge=1,
-        le=10_000_000,
         description="Sessions that are kept when their client goes, whether it is here or away; a "
         "further one is refused (0x97).",
     )
-    packet_bytes: int = Field(
+    packet_bytes: Annotated[int, between(KIB, 256 * MIB)] = Field(
         4 * MIB + 128 * KIB,
-        ge=KIB,
-        le=256 * MIB,
         description="Bytes of one packet; a larger one ends its connection (0x95).",
     )
-    connect_bytes: int = Field(
+    connect_bytes: Annotated[int, between(256, MIB)] = Field(
         16 * KIB,
-        ge=256,
-        le=MIB,
         description="Bytes of the CONNECT packet, and of all others before the client has proved "
         "who it is.",
     )
-    connect_ms: int = Field(
+    connect_ms: Annotated[int, between(10, 600_000)] = Field(
         10_000,
-        ge=10,
-        le=600_000,
         description="Milliseconds from the connection to its whole CONNECT packet, and to the end "
         "of its authentication.",
     )
-    password_checks: int = Field(
+    password_checks: Annotated[int, between(1, 100_000)] = Field(
         1_000,
-        ge=1,
-        le=100_000,
         description="Passwords of one address that wait to be checked; beyond it the one that has "
         "waited longest is told that the server is busy (0x89).",
     )
-    keep_alive_s: int = Field(
+    keep_alive_s: TwoBytes = Field(
         3_600,
-        ge=1,
-        le=65_535,
         description="Longest keep-alive of MQTT 5; a client that asks for more, or for none, is "
         "told this one. MQTT 3.1.1 cannot be told, and keeps its own.",
     )
-    session_expiry_s: int = Field(
+    session_expiry_s: Annotated[int, between(0, 2**32 - 1)] = Field(
         7 * 24 * 3_600,
-        ge=0,
-        le=2**32 - 1,
         description="Seconds the session of a client that is away is kept at most; "
         "4294967295 is for ever.",
     )
-    client_id_bytes: int = Field(
+    client_id_bytes: Annotated[int, between(23, 65_535)] = Field(
+        1_024, description="Bytes of a client identifier; a longer one is refused (0x85)."
+    )
+    topic_levels: Annotated[int, between(1, 128)] = Field(
+        32, description="Levels of a topic or a filter; more are refused (0x90, 0x8f)."
+    )
+    topic_bytes: Annotated[int, between(16, 65_535)] = Field(
+        4_096, description="Bytes of a topic or a filter; more are refused (0x90, 0x8f)."
+    )
+    user_properties: Annotated[int, between(0, 10_000)] = Field(
+        64, description="User properties of one packet; more end its connection (0x97)."
+    )
+    topic_aliases: Annotated[int, between(0, 65_535)] = Field(
+        256, description="Topic aliases of one connection, each way; a higher one ends it (0x94)."
+    )
+    subscriptions: Annotated[int, between(1, 1_000_000)] = Field(
+        1_000, description="Subscriptions of one client; a further one is refused (0x97)."
+    )
+    receive_max: TwoBytes = Field(
         1_024,
-        ge=23,
-        le=65_535,
-        description="Bytes of a client identifier; a longer one is refused (0x85).",
-    )
-    topic_levels: int = Field(
-        32,
-        ge=1,
-        le=128,
-        description="Levels of a topic or a filter; more are refused (0x90, 0x8f).",
-    )
-    topic_bytes: int = Field(
-        4_096,
-        ge=16,
-        le=65_535,
-        description="Bytes of a topic or a filter; more are refused (0x90, 0x8f).",
-    )
-    user_properties: int = Field(
-        64,
-        ge=0,
-        le=10_000,
-        description="User properties of one packet; more end its connection (0x97).",
-    )
-    topic_aliases: int = Field(
-        256,
-        ge=0,
-        le=65_535,
-        description="Topic aliases of one connection, each way; a higher one ends it (0x94).",
-    )
-    subscriptions: int = Field(
-        1_000,
-        ge=1,
-        le=1_000_000,
-        description="Subscriptions of one client; a further one is refused (0x97).",
-    )
-    receive_max: int = Field(
-        1_024,
-        ge=1,
-        le=65_535,
         description="QoS 2 messages a client may have unfinished; one more ends its "
         "connection (0x93).",
     )
-    inflight: int = Field(
+    inflight: TwoBytes = Field(
         1_024,
-        ge=1,
-        le=65_535,
         description="QoS 1 and 2 messages sent to a client and not settled; further ones "
         "wait in its queue.",
     )
-    queue_messages: int = Field(
+    queue_messages: Annotated[int, between(1, 100_000_000)] = Field(
         100_000,
-        ge=1,
-        le=100_000_000,
         description="QoS 1 and 2 messages waiting for one client; beyond it `qos12_full` acts.",
     )
-    queue_bytes: int = Field(
-        64 * MIB,
-        ge=KIB,
-        le=64 * 1024 * MIB,
-        description="Their bytes; beyond it `qos12_full` acts.",
+    queue_bytes: Annotated[int, between(KIB, 64 * 1024 * MIB)] = Field(
+        64 * MIB, description="Their bytes; beyond it `qos12_full` acts."
     )
-    outbox_bytes: int = Field(
+    outbox_bytes: Annotated[int, between(KIB, 1024 * MIB)] = Field(
         8 * MIB,
-        ge=KIB,
-        le=1024 * MIB,
         description="Bytes of QoS 0 messages waiting for one client; beyond it `qos0_full` acts.",
     )
     qos0_full: FullPolicy = Field(
@@ -146,128 +106,80 @@ class LimitsSection(Section):
         description="What a full QoS 1 and 2 queue does: drop_oldest, drop_newest or disconnect "
         "(0x97). Drops are counted, and told to MQTT 5 clients.",
     )
-    retained_messages: int = Field(
+    retained_messages: StoredMessages = Field(
         100_000,
-        ge=0,
-        le=100_000_000,
         description="Retained messages; a further topic is carried, but not retained (0x97).",
     )
-    retained_bytes: int = Field(
-        256 * MIB,
-        ge=0,
-        le=64 * 1024 * MIB,
-        description="Their bytes.",
-    )
-    waiting_messages: int = Field(
+    retained_bytes: StoredBytes = Field(256 * MIB, description="Their bytes.")
+    waiting_messages: StoredMessages = Field(
         100_000,
-        ge=0,
-        le=100_000_000,
         description="Messages waiting for their first subscriber; a further one is refused (0x97), "
         "unless others of lower priority can go.",
     )
-    waiting_bytes: int = Field(
-        64 * MIB,
-        ge=0,
-        le=64 * 1024 * MIB,
-        description="Their bytes.",
-    )
-    journal_requests: int = Field(
+    waiting_bytes: StoredBytes = Field(64 * MIB, description="Their bytes.")
+    journal_requests: Annotated[int, between(0, 100_000)] = Field(
         256,
-        ge=0,
-        le=100_000,
         description="Requests of readers on other machines that wait for the journal, of all "
         "clients; a further one is told to ask again later. 0 lets nobody read it.",
     )
-    values: int = Field(
+    values: Annotated[int, between(0, 10_000_000)] = Field(
         100_000,
-        ge=0,
-        le=10_000_000,
         description="Topics whose newest value is kept for the console; further ones are "
         "carried, not shown.",
     )
-    parameters: int = Field(
+    parameters: Annotated[int, between(0, 10_000_000)] = Field(
         200_000,
-        ge=0,
-        le=10_000_000,
         description="Parameters of the table; a declaration of further ones is refused as a whole.",
     )
-    parameter_bytes: int = Field(
+    parameter_bytes: StoredBytes = Field(
         64 * MIB,
-        ge=0,
-        le=64 * 1024 * MIB,
         description="Bytes of the newest values of all text and bytes parameters; a sample that "
         "would make more is refused, with its frame.",
     )
-    selection_bytes: int = Field(
+    selection_bytes: StoredBytes = Field(
         256 * MIB,
-        ge=0,
-        le=64 * 1024 * MIB,
         description="Bytes that selections with change or deadband remember of what they sent, all "
         "together; a further one is refused.",
     )
-    streams: int = Field(
-        1_000,
-        ge=0,
-        le=100_000,
-        description="Streams; a declaration of further ones is refused as a whole.",
+    streams: Annotated[int, between(0, 100_000)] = Field(
+        1_000, description="Streams; a declaration of further ones is refused as a whole."
     )
-    memory_bytes: int = Field(
+    memory_bytes: Annotated[int, between(0, 1024 * 1024 * MIB)] = Field(
         0,
-        ge=0,
-        le=1024 * 1024 * MIB,
         description="Bytes of memory for all that waits (docs/limits.md); beyond it QoS 0 messages "
         "are dropped first. 0 is a quarter of the machine's memory, or of the control group's.",
     )
-    owner_connections_percent: int = Field(
+    owner_connections_percent: Percent = Field(
         90,
-        ge=1,
-        le=100,
         description="Percent of `connections` that one user, or one address of clients that prove "
         "no name, may have; a further one is refused (0x97). 100 turns the quota off.",
     )
-    owner_sessions_percent: int = Field(
-        75,
-        ge=1,
-        le=100,
-        description="Percent of `sessions` that one user or address may have (0x97).",
+    owner_sessions_percent: Percent = Field(
+        75, description="Percent of `sessions` that one user or address may have (0x97)."
     )
-    owner_retained_percent: int = Field(
+    owner_retained_percent: Percent = Field(
         75,
-        ge=1,
-        le=100,
         description="Percent of `retained_messages` and of `retained_bytes` that one user or "
         "address may have (0x97).",
     )
-    owner_waiting_percent: int = Field(
+    owner_waiting_percent: Percent = Field(
         75,
-        ge=1,
-        le=100,
         description="Percent of `waiting_messages` and of `waiting_bytes` that one user or address "
         "may have (0x97).",
     )
-    owner_parameters_percent: int = Field(
-        95,
-        ge=1,
-        le=100,
-        description="Percent of `parameters` that one user or address may have.",
+    owner_parameters_percent: Percent = Field(
+        95, description="Percent of `parameters` that one user or address may have."
     )
-    owner_selections_percent: int = Field(
-        75,
-        ge=1,
-        le=100,
-        description="Percent of `selection_bytes` that one user or address may have (0x97).",
+    owner_selections_percent: Percent = Field(
+        75, description="Percent of `selection_bytes` that one user or address may have (0x97)."
     )
-    owner_streams_percent: int = Field(
+    owner_streams_percent: Percent = Field(
         75,
-        ge=1,
-        le=100,
         description="Percent of `streams`, and of the bytes of all their buffers, that one user or "
         "address may have.",
     )
-    reserve_percent: int = Field(
+    reserve_percent: Annotated[int, between(0, 50)] = Field(
         5,
-        ge=0,
-        le=50,
         description="Percent of each of these limits that is kept back for users and addresses "
         "that hold little of it.",
     )

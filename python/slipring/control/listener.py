@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from slipring.control.address import Address
 from slipring.control.limits import KIB, MIB, LimitsSection
-from slipring.control.section import Section
+from slipring.control.section import Section, between
 
 UNIX = "unix:"
 MQTT = "mqtt"
@@ -74,32 +74,24 @@ class ListenerSection(Section):
     client_certificates: Literal["required", "optional"] = Field(
         "required", description="Whether clients need a certificate: required or optional."
     )
-    connections: int | None = Field(
+    connections: Annotated[int, between(1, 1_000_000)] | None = Field(
         None,
-        ge=1,
-        le=1_000_000,
         description="Clients at once here, in place of `limits.connections`, which still bounds "
         "all of them together.",
         examples=[1000],
     )
-    packet_bytes: int | None = Field(
+    packet_bytes: Annotated[int, between(KIB, 256 * MIB)] | None = Field(
         None,
-        ge=KIB,
-        le=256 * MIB,
         description="Bytes of one packet here, in place of `limits.packet_bytes`.",
         examples=[65536],
     )
-    connect_ms: int | None = Field(
+    connect_ms: Annotated[int, between(10, 600_000)] | None = Field(
         None,
-        ge=10,
-        le=600_000,
         description="Milliseconds to a whole CONNECT here, in place of `limits.connect_ms`.",
         examples=[5000],
     )
-    keep_alive_s: int | None = Field(
+    keep_alive_s: Annotated[int, between(1, 65_535)] | None = Field(
         None,
-        ge=1,
-        le=65_535,
         description="Longest keep-alive here, in place of `limits.keep_alive_s`.",
         examples=[600],
     )

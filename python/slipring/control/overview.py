@@ -3,15 +3,15 @@
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from heapq import nsmallest
 from itertools import count
 from typing import Any, cast, get_type_hints
 
 from slipring.control.events import KINDS, EventEntry, entries_of, sum_entry
-from slipring.control.prefixes import Prefixes
-from slipring.control.streams import StreamRates
+from slipring.control.row_rates import RowRates
 from slipring.native import Event
 from slipring.status.engine import BrokerStatus, TrafficCounts
-from slipring.status.message import TableRates
+from slipring.status.message import PrefixRate, TableRates
 
 EVENTS_KEPT = 200
 """Events a newly opened console can still show."""
@@ -20,7 +20,7 @@ WINDOW_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class ReachedLimit:
     """A limit that was reached: how often, and when it was last noticed."""
 
     limit: str
@@ -28,7 +28,7 @@ class Reached:
     last_ns: int
 
 
-class RateWindow:
+class _RateWindow:
     """Readings of some counters over the last second, and the rate of each."""
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -52,12 +52,12 @@ class Overview:
 
     def __init__(self) -> None:
         """Start empty."""
-        self.prefixes = Prefixes()
-        self.streams = StreamRates()
+        self.prefixes = RowRates("prefix", messages_s="messages", bytes_s="bytes")
+        self.streams = RowRates("index", chunks_s="chunks", bytes_s="received_bytes")
         self.event_counts: Counter[str] = Counter(dict.fromkeys(KINDS, 0))
-        self._reached: dict[str, Reached] = {}
-        self._traffic = RateWindow(get_type_hints(TrafficCounts))
-        self._table = RateWindow(name.removesuffix("_s") for name in get_type_hints(TableRates))
+        self._reached: dict[str, ReachedLimit] = {}
+        self._traffic = _RateWindow(get_type_hints(TrafficCounts))
+        self._table = _RateWindow(name.removesuffix("_s") for name in get_type_hints(TableRates))
         self._events: deque[EventEntry] = deque(maxlen=EVENTS_KEPT)
         self._numbers = count(1)
 
@@ -76,14 +76,18 @@ class Overview:
         """What came for the table per second, over the last second."""
         return cast("TableRates", {f"{name}_s": rate for name, rate in self._table.rates.items()})
 
+    def busiest_prefixes(self, most: int) -> list[PrefixRate]:
+        """Return those with the highest rate first, then those with the most messages."""
+        return nsmallest(most, self.prefixes.rows, key=_busiest_first)
+
     def reach(self, reached: Mapping[str, int], now_ns: int) -> None:
         """Take one reading of how often each limit was reached."""
         for limit, times in reached.items():
             known = self._reached.get(limit)
             if times and (known is None or known.times != times):
-                self._reached[limit] = Reached(limit, times, now_ns)
+                self._reached[limit] = ReachedLimit(limit, times, now_ns)
 
-    def limits_reached(self) -> list[Reached]:
+    def limits_reached(self) -> list[ReachedLimit]:
         """Return the limits that were reached, the latest first."""
         return sorted(self._reached.values(), key=lambda reached: -reached.last_ns)
 
@@ -107,3 +111,7 @@ class Overview:
     def events_after(self, number: int) -> list[EventEntry]:
         """Return the kept events after this number."""
         return [event for event in self._events if event.number > number]
+
+
+def _busiest_first(row: PrefixRate) -> tuple[float, int, str]:
+    return -row["messages_s"], -row["messages"], row["prefix"]

@@ -8,7 +8,8 @@ from slipring.native import Plan
 def make_plan(config: Config) -> Plan:
     """Collect everything the engine needs to decide without asking Python."""
     return Plan(
-        config.limits.model_dump() | {"memory_bytes": _memory_bytes(config)},
+        config.limits.model_dump()
+        | {"memory_bytes": config.limits.memory_bytes or default_budget_bytes()},
         listeners=[listener.limits(config.limits) for listener in config.listeners],
         journal=config.journal.model_dump() | {"rules": _rules(config)},
         table=config.table.model_dump(),
@@ -20,10 +21,6 @@ def make_plan(config: Config) -> Plan:
         },
         anonymous=config.allow_anonymous,
     )
-
-
-def _memory_bytes(config: Config) -> int:
-    return config.limits.memory_bytes or default_budget_bytes()
 
 
 def _rules(config: Config) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ LOOK_S = 0.05
 """How often the engine is asked again meanwhile."""
 
 
-class PulseSource(Protocol):
+class _PulseSource(Protocol):
     """The part of the engine that is asked."""
 
     def silence_s(self) -> float:
@@ -22,7 +22,7 @@ class PulseSource(Protocol):
 class Pulse:
     """Knows how long the engine has been silent, and reports when silence begins and ends."""
 
-    def __init__(self, engine: PulseSource) -> None:
+    def __init__(self, engine: _PulseSource) -> None:
         """Watch this engine."""
         self._engine = engine
         self._is_reported = False

@@ -13,7 +13,9 @@ def log_lines(receipt: StartReceipt) -> Iterator[tuple[int, str]]:
     """Log lines with their levels: what there is, then what is missing."""
     yield logging.INFO, f"journal {receipt['identity']}: {in_words(receipt)}"
     if receipt["narrowed"] is not None:
-        yield logging.WARNING, _narrowed(receipt["narrowed"])
+        text = f"others could read its folder (mode {receipt['narrowed']:04o}), and cannot any more"
+        readers = "readers of another user ask the broker, see docs/remote.md"
+        yield logging.WARNING, f"journal: {text}; {readers}"
     if receipt["cut_why"]:
         yield logging.WARNING, f"journal: {receipt['cut_why']}"
     for damage in receipt["damage"][:DAMAGE_TOLD]:
@@ -37,13 +39,6 @@ def damage_text(damage: DamagedRange) -> str:
     """Describe which messages cannot be read, and why."""
     first, last = damage["first_offset"], damage["end_offset"] - 1
     return f"offsets {first:,} to {last:,} cannot be read, the rest is served: {damage['why']}"
-
-
-def _narrowed(mode: int) -> str:
-    return (
-        f"journal: others could read its folder (mode {mode:04o}), and cannot any more; readers of "
-        "another user ask the broker, see docs/remote.md"
-    )
 
 
 def messages_between(receipt: StartReceipt, first: int, end: int) -> int:

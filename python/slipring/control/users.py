@@ -19,7 +19,7 @@ EXAMPLE_VERIFIER = f"SCRAM-SHA-256$4096:{'A' * 22}==${'A' * 43}=:{'A' * 43}="
 
 def _is_printable(name: str) -> str:
     if not name.isprintable():
-        raise ValueError("a name has no control characters")
+        raise ValueError("a name must not have control characters")
     return name
 
 
@@ -50,7 +50,7 @@ class UserSection(Section):
     )
 
 
-def each_once(users: tuple[UserSection, ...]) -> tuple[UserSection, ...]:
+def refuse_duplicates(users: tuple[UserSection, ...]) -> tuple[UserSection, ...]:
     """Refuse a name that is used twice."""
     for name, count in Counter(user.name for user in users).items():
         if count > 1:
@@ -65,5 +65,5 @@ def verifier_of(password: str, iterations: int) -> str:
     # RFC 5802 lets both sides normalise passwords, so that two encodings of a letter are equal.
     # Devices seldom do, so a password that normalisation would change is refused.
     if not password.isprintable() or unicodedata.normalize("NFKC", password) != password:
-        raise ConfigError("the password has characters that not every program sends alike")
+        raise ConfigError("the password has characters that programs encode in different ways")
     return make_verifier(password.encode(), secrets.token_bytes(SALT_BYTES), iterations)

@@ -1,5 +1,5 @@
 """The demo: the whole product with a simulated aircraft. Uses it as anyone else would."""
 
-from slipring.demo.show import run_demo
+from slipring.demo.run import run_demo
 
 __all__ = ["run_demo"]

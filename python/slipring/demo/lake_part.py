@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from pathlib import Path
 
-from slipring.demo.child import Child
+from slipring.demo.child_process import ChildProcess
 from slipring.errors import PipelineError
 from slipring.native import JournalReader
 from slipring.pipeline.job import require_java, require_packages
@@ -24,13 +24,13 @@ class LakePart:
         self.missing = _missing()
         """Why there is no lake; None if there is one."""
 
-    async def start(self, stack: contextlib.AsyncExitStack) -> list[Child]:
+    async def start(self, stack: contextlib.AsyncExitStack) -> list[ChildProcess]:
         """Start the pipeline; the stack stops it."""
         if self.missing:
             return []
         bound = ("--keep-bytes", str(self._keep_bytes))
         arguments = ("pipeline", "run", "--data", str(self._data), *bound)
-        pipeline = await Child.start("pipeline", self._data / "pipeline.log", *arguments)
+        pipeline = await ChildProcess.start("pipeline", self._data / "pipeline.log", *arguments)
         stack.push_async_callback(pipeline.stop)
         return [pipeline]
 

@@ -68,7 +68,7 @@ def _rows(text: str, findings: Findings) -> Iterator[tuple[int, list[str]]]:
         except StopIteration:
             return
         except csv.Error as error:
-            text = f"this is no CSV: {error}; look for a quote that is not closed, or not doubled"
+            text = f"this is not CSV: {error}; look for a quote that is not closed, or not doubled"
             findings.error(line, text)
             return
         yield line, [cell.strip() for cell in row]
@@ -138,7 +138,7 @@ def _number(row: dict[str, str], column: str) -> float | None:
         number = float(text)
     except ValueError:
         hint = f"write {text.replace(',', '.')}" if "," in text else "write it like 12.5"
-        raise ValueError(f"{column} {text!r} is no number; {hint}") from None
+        raise ValueError(f"{column} {text!r} is not a number; {hint}") from None
     return number
 
 

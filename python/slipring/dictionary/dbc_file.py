@@ -31,7 +31,7 @@ F32_STEPS_MAX = 2**23
 
 def read_dbc(text: str, findings: Findings) -> Iterator[Draft]:
     """The signals as drafts, in the file's order."""
-    lines = DbcLines(text)
+    lines = _DbcLines(text)
     for line, words in lines.too_long:
         findings.error(line, words)
     database = None if lines.too_long else _parse(text, lines, findings)
@@ -42,7 +42,7 @@ def read_dbc(text: str, findings: Findings) -> Iterator[Draft]:
         yield from (_draft(message, signal, lines, findings) for signal in message.signals)
 
 
-class DbcLines:
+class _DbcLines:
     """The lines of messages and signals."""
 
     def __init__(self, text: str) -> None:
@@ -78,7 +78,7 @@ class DbcLines:
         return next((at for at, line in enumerate(self.text, 1) if pattern.search(line)), None)
 
 
-def _parse(text: str, lines: DbcLines, findings: Findings) -> "Database | None":
+def _parse(text: str, lines: _DbcLines, findings: Findings) -> "Database | None":
     try:
         from cantools.database.can import Database
     except ImportError:
@@ -95,7 +95,7 @@ def _parse(text: str, lines: DbcLines, findings: Findings) -> "Database | None":
     return database
 
 
-def _explained(error: Exception, lines: DbcLines) -> Iterator[tuple[int | None, str]]:
+def _explained(error: Exception, lines: _DbcLines) -> Iterator[tuple[int | None, str]]:
     """The line and the text of each problem that cantools raised."""
     message = str(error)
     if isinstance(error, KeyError):
@@ -113,12 +113,12 @@ def _explained(error: Exception, lines: DbcLines) -> Iterator[tuple[int | None, 
         yield _named_line(message, lines), f"cantools says: {message}"
 
 
-def _named_line(message: str, lines: DbcLines) -> int | None:
+def _named_line(message: str, lines: _DbcLines) -> int | None:
     found = re.search(r"(?:signals? (\w+).*)?in\s+message (\w+)", message)
     return lines.of(found[2], found[1] or "") if found else None
 
 
-def _check_layout(message: "Message", lines: DbcLines, findings: Findings) -> None:
+def _check_layout(message: "Message", lines: _DbcLines, findings: Findings) -> None:
     """Warn of signals that overlap or exceed the message: decoders read nonsense there."""
     from cantools.database.errors import Error
 
@@ -130,7 +130,7 @@ def _check_layout(message: "Message", lines: DbcLines, findings: Findings) -> No
         findings.warning(_named_line(str(error), lines), text)
 
 
-def _draft(message: "Message", signal: "Signal", lines: DbcLines, findings: Findings) -> Draft:
+def _draft(message: "Message", signal: "Signal", lines: _DbcLines, findings: Findings) -> Draft:
     line = lines.take(message.name, signal.name)
     name = f"{message.name}/{signal.name}"
     labels = _labels(signal)

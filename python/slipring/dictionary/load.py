@@ -74,7 +74,7 @@ def _text(path: Path) -> str:
     """The text of a file; a DBC that is not UTF-8 is in a Windows encoding."""
     try:
         if path.stat().st_size > BYTES_MAX:
-            raise DictionaryError(f"{path}: larger than {BYTES_MAX} bytes; this is no dictionary")
+            raise DictionaryError(f"{path}: larger than {BYTES_MAX} bytes: not a dictionary")
         content = path.read_bytes()
     except OSError as error:
         raise DictionaryError(f"{path}: cannot be read: {error.strerror}") from None

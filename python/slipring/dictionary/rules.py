@@ -81,7 +81,7 @@ def _type(draft: Draft) -> RuleProblems:
     near = difflib.get_close_matches(word.lower(), TYPES, 1, 0.6)
     meant = OTHER_WORDS.get(word.lower()) or (near[0] if near else None)
     hint = f"write {meant}" if meant else f"give one of {', '.join(TYPES)}"
-    yield ERROR, f"{word!r} is no type; {hint}"
+    yield ERROR, f"{word!r} is not a type; {hint}"
 
 
 def _labels(draft: Draft) -> RuleProblems:

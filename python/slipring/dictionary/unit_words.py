@@ -64,7 +64,7 @@ UNLIKELY = {
     "ft": "femtotonne", "kt": "kilotonne", "kph": "kilophot", "mph": "milliphot",
     "PS": "petasiemens",
 }  # fmt: skip
-"""UCUM symbols that nobody needs; the author meant feet, knots or speeds."""
+"""UCUM symbols that are hardly ever meant; the author meant feet, knots or speeds."""
 
 MISREAD = {
     "C": "is coulomb; degrees Celsius are Cel",

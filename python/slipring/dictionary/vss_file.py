@@ -29,10 +29,10 @@ def read_vss(text: str, findings: Findings) -> Iterator[Draft]:
     try:
         tree = parse(text)
     except NotJson as error:
-        findings.error(error.line, f"this is no JSON: {error}")
+        findings.error(error.line, f"this is not JSON: {error}")
         return
     if not _is_tree(tree):
-        text = 'this is no VSS: a tree begins like {"Vehicle": {"type": "branch", "children": ...}}'
+        text = 'this is not VSS: it begins like {"Vehicle": {"type": "branch", "children": ...}}'
         findings.error(tree.line, text)
         return
     yield from _below("", tree.value, findings)
@@ -65,10 +65,10 @@ def _drafts(name: str, node: JsonNode, findings: Findings) -> Iterator[Draft]:
         if draft is not None:
             yield draft
     elif kind in STRUCTS:
-        findings.warning(node.line, f"{name}: a {kind} is no single value; it is left out")
+        findings.warning(node.line, f"{name}: a {kind} is not a single value; it is left out")
     else:
         known = ", ".join((BRANCH, *LEAVES))
-        findings.error(node.line, f"{name}: {kind!r} is no type of a node; give one of {known}")
+        findings.error(node.line, f"{name}: {kind!r} is not a type of a node; give one of {known}")
 
 
 def _branch(name: str, node: JsonNode, findings: Findings) -> Iterator[Draft]:
@@ -123,7 +123,7 @@ def _type(name: str, node: JsonNode, datatype: str, findings: Findings) -> str |
         findings.warning(line, f"{name}: {datatype} is a struct; it is left out")
     else:
         known = ", ".join(TYPES)
-        findings.error(line, f"{name}: {datatype!r} is no datatype; give one of {known}")
+        findings.error(line, f"{name}: {datatype!r} is not a datatype; give one of {known}")
     return None
 
 
@@ -159,14 +159,10 @@ def _allowed(name: str, node: JsonNode, findings: Findings) -> list[Any]:
         return []
     values = found.plain()
     is_list = isinstance(values, list) and values
-    if is_list and (all(map(_is_word, values)) or all(map(_is_number, values))):
+    if is_list and (all(isinstance(one, str) for one in values) or all(map(_is_number, values))):
         return list(values)
     findings.error(found.line, f"{name}: allowed is a list of words, or of numbers")
     return []
-
-
-def _is_word(value: object) -> bool:
-    return isinstance(value, str)
 
 
 def _is_number(value: object) -> bool:

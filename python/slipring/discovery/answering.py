@@ -52,7 +52,7 @@ class Responder:
         return answer, "answered"
 
 
-class AnsweringSocket(asyncio.DatagramProtocol):
+class _AnsweringSocket(asyncio.DatagramProtocol):
     """A socket that receives questions."""
 
     def __init__(self, responder: Responder, by: asyncio.DatagramTransport | None = None) -> None:
@@ -78,7 +78,7 @@ async def listen(
     opened: list[asyncio.DatagramTransport] = []
     for host in hosts:
         try:
-            bound = open_socket(host, port)
+            bound = _open_socket(host, port)
         except OSError:
             if not opened:
                 raise
@@ -86,13 +86,13 @@ async def listen(
         port = int(bound.getsockname()[1])
         by = opened[0] if host == LOOPBACK_BROADCAST else None
         made, _ = await asyncio.get_running_loop().create_datagram_endpoint(
-            partial(AnsweringSocket, answers, by), sock=bound
+            partial(_AnsweringSocket, answers, by), sock=bound
         )
         opened.append(made)
     return opened
 
 
-def open_socket(host: str, port: int) -> socket.socket:
+def _open_socket(host: str, port: int) -> socket.socket:
     """A socket that can share its port with other brokers of this machine."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     made = socket.socket(family, socket.SOCK_DGRAM)

@@ -19,7 +19,7 @@ FOUND_MAX = 10_000
 LIMITED_BROADCAST = "255.255.255.255"
 
 
-class AskingSocket(asyncio.DatagramProtocol):
+class _AskingSocket(asyncio.DatagramProtocol):
     """Keeps the answers to questions with one nonce."""
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class AskingSocket(asyncio.DatagramProtocol):
 
 async def ask(hosts: Sequence[str], port: int, timeout_s: float) -> list[FoundBroker]:
     """The distinct answers that come within a time; a broker may have given several."""
-    asking = AskingSocket()
+    asking = _AskingSocket()
     loop = asyncio.get_running_loop()
     targets = await _targets(hosts, port)
     opened = []

@@ -86,9 +86,11 @@ class Endpoint:
 def is_loopback(host: str) -> bool:
     """Whether an address is a loopback address."""
     try:
-        return ipaddress.ip_address(host).is_loopback
+        address = ipaddress.ip_address(host)
     except ValueError:
         return host == "localhost"
+    mapped = getattr(address, "ipv4_mapped", None)  # an IPv4 client of a dual-stack socket
+    return bool((mapped or address).is_loopback)
 
 
 def is_path(path: str) -> bool:

@@ -3,7 +3,6 @@
 import asyncio
 import ipaddress
 from collections.abc import Iterable, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeAlias
 
 from slipring.discovery.announcement import TEXT_CHARACTERS_MAX, Announcement
@@ -103,12 +102,7 @@ class Advertisement:
                 await responder.async_register_service(info, cooperating_responders=True)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await asyncio.gather(*(responder.async_close() for responder in self._responders))
 
 

@@ -10,7 +10,7 @@ ALL_PER_S, ALL_BURST = 500.0, 1_000.0
 
 
 @dataclass(slots=True)
-class TokenBucket:
+class _TokenBucket:
     """A token bucket: it fills with time, and each answer takes one token."""
 
     held: float
@@ -26,12 +26,12 @@ class RateLimit:
     """The token buckets of all sources."""
 
     def __init__(self) -> None:
-        self._sources: OrderedDict[str, TokenBucket] = OrderedDict()
-        self._all = TokenBucket(ALL_BURST, 0.0)
+        self._sources: OrderedDict[str, _TokenBucket] = OrderedDict()
+        self._all = _TokenBucket(ALL_BURST, 0.0)
 
     def take(self, source: str, now_s: float) -> bool:
         """Whether `source` may be answered now; takes a token if so."""
-        own = self._sources.pop(source, None) or TokenBucket(EACH_BURST, now_s)
+        own = self._sources.pop(source, None) or _TokenBucket(EACH_BURST, now_s)
         self._sources[source] = own
         if len(self._sources) > SOURCES_MAX:
             self._sources.popitem(last=False)

@@ -36,6 +36,15 @@ DTYPES: dict[Kind, np.dtype[Any]] = {
 """The numpy type of each kind's values; texts and bytes are objects."""
 
 
+def as_written(kind: Kind, values: Values) -> Any:
+    """Values as a frame has them: a list of texts or bytes, bits of truth values, or numbers."""
+    if not kind.is_fixed:
+        return values.ravel().tolist()
+    if kind is Kind.BOOL:
+        return np.packbits(values, axis=-1, bitorder="little")
+    return np.ascontiguousarray(values)
+
+
 def distinct(indices: Sequence[Indices]) -> Indices:
     """The indices that are in any of these, ascending. Marks them, which is faster than sorting."""
     if len(indices) == 1 and (np.diff(indices[0].astype(np.int64)) > 0).all():

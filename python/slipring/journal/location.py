@@ -96,15 +96,8 @@ class JournalBroker:
         password = given.get("password") or os.environ.get(PASSWORD)
         if user is not None and password is None:
             raise ConnectError(f"no password for {user!r}: give option password, or set {PASSWORD}")
-        return cls(
-            url,
-            user,
-            password if user is not None else None,
-            given.get("ca"),
-            given.get("certificate"),
-            given.get("key"),
-            given.get("servername"),
-        )
+        tls = (given.get(name) for name in ("ca", "certificate", "key", "servername"))
+        return cls(url, user, password if user is not None else None, *tls)
 
     def open(self, identity: str | None = None) -> RemoteJournal:
         """A reader with its own connection; with an identity it refuses any other journal."""

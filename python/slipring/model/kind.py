@@ -32,7 +32,7 @@ class Kind(IntEnum):
             return cls[word.upper()]
         except (KeyError, AttributeError):
             known = ", ".join(kind.word for kind in cls)
-            raise ValueError(f"{word!r} is no type of a parameter; give {known} or enum") from None
+            raise ValueError(f"{word!r} is not a type; give {known} or enum") from None
 
     @property
     def is_integer(self) -> bool:

@@ -1,4 +1,4 @@
-"""The name that somebody who mistyped one may have meant. Pure."""
+"""The name that a person may have meant by a mistyped one. Pure."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches

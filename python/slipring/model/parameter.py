@@ -9,11 +9,13 @@ from slipring.model.kind import Kind
 
 ENUM = "enum"
 RATE_HZ_MAX = 1e6
+PLAIN_FIELDS = ("unit", "description", "rate_hz", "source")
+"""Fields of a definition that are the same in JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlarmLimits:
-    """Values outside which somebody should look."""
+    """Outside `low` and `high` a value is a warning; outside the others it is critical."""
 
     low_critical: float | None = None
     low: float | None = None
@@ -21,12 +23,9 @@ class AlarmLimits:
     high_critical: float | None = None
 
     def __post_init__(self) -> None:
-        given = [one for one in self._all() if one is not None]
+        given = [*_given(self).values()]
         if not all(map(math.isfinite, given)) or given != sorted(given):
-            raise ValueError(f"limits rise from low_critical to high_critical, unlike {given}")
-
-    def _all(self) -> list[float | None]:
-        return [self.low_critical, self.low, self.high, self.high_critical]
+            raise ValueError(f"limits must rise from low_critical to high_critical, not {given}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +58,13 @@ class Parameter:
         if self.limits is not None and not isinstance(self.limits, AlarmLimits):
             raise TypeError(f"limits are AlarmLimits(high=...), not {self.limits!r}")
         if (self.type == ENUM) != bool(self.labels):
-            raise ValueError("an enum needs labels, and nothing else has them")
+            raise ValueError("an enum needs labels, and only an enum has them")
         if self.labels and not all(map(_is_number, self.labels)):
             raise ValueError("the numbers of an enum are from 0 to 4294967295")
         if self.range is not None:
             _check_range(*self.range)
         if self.rate_hz is not None and not 0 < self.rate_hz <= RATE_HZ_MAX:
-            raise ValueError(f"a rate is above 0 and at most 1e6 Hz, unlike {self.rate_hz}")
+            raise ValueError(f"a rate is above 0 and at most 1e6 Hz, not {self.rate_hz}")
 
     @property
     def kind(self) -> Kind:
@@ -78,7 +77,7 @@ class Parameter:
     def as_json(self) -> dict[str, Any]:
         """The definition for a request to the broker, without fields that are None."""
         made: dict[str, Any] = {"type": self.type}
-        for name in ("unit", "description", "rate_hz", "source"):
+        for name in PLAIN_FIELDS:
             if (value := getattr(self, name)) is not None:
                 made[name] = value
         if self.labels:
@@ -95,13 +94,10 @@ class Parameter:
         labels, span, limits = (found.get(name) for name in ("labels", "range", "limits"))
         return cls(
             found["type"],
-            unit=found.get("unit"),
-            description=found.get("description"),
+            **{name: found.get(name) for name in PLAIN_FIELDS},
             labels={int(number): label for number, label in labels.items()} if labels else None,
             range=(span[0], span[1]) if span else None,
             limits=AlarmLimits(**limits) if limits else None,
-            rate_hz=found.get("rate_hz"),
-            source=found.get("source"),
         )
 
 
@@ -115,6 +111,11 @@ class Entry:
     """Its topic."""
     parameter: Parameter
 
+    @classmethod
+    def of_json(cls, row: Mapping[str, Any]) -> "Entry":
+        """The entry from a row of the broker's list."""
+        return cls(row["index"], row["name"], Parameter.of_json(row))
+
 
 def _is_number(given: object) -> bool:
     return isinstance(given, int) and 0 <= given <= 0xFFFF_FFFF
@@ -122,7 +123,7 @@ def _is_number(given: object) -> bool:
 
 def _check_range(low: float, high: float) -> None:
     if not (math.isfinite(low) and math.isfinite(high) and low <= high):
-        raise ValueError(f"a range goes from a number up to another, unlike {low} to {high}")
+        raise ValueError(f"a range is two finite numbers, the lower one first, not {low} to {high}")
 
 
 def _given(limits: AlarmLimits) -> dict[str, float]:

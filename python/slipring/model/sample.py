@@ -22,5 +22,10 @@ class Sample(NamedTuple):
     @property
     def time(self) -> datetime:
         """The source time, cut to microseconds."""
-        seconds, rest_ns = divmod(self.time_ns, 1_000_000_000)
-        return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest_ns // 1_000)
+        return utc_time(self.time_ns)
+
+
+def utc_time(time_ns: int) -> datetime:
+    """A time in UTC, cut to microseconds."""
+    seconds, rest_ns = divmod(time_ns, 1_000_000_000)
+    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest_ns // 1_000)

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, NamedTuple, Self
+
+from slipring.model.sample import utc_time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,9 +23,9 @@ class Stream:
     description: str | None = None
     source: str | None = None
     live: bool = False
-    """Whether somebody who is connected publishes it."""
+    """Whether a connected client publishes it."""
     publishers: int = 0
-    """How many do."""
+    """How many connected clients publish it."""
     first: int = 0
     """The sequence of the oldest chunk that is kept."""
     next: int = 0
@@ -57,5 +59,4 @@ class Chunk(NamedTuple):
     @property
     def time(self) -> datetime:
         """The same time, cut to microseconds."""
-        seconds, rest_ns = divmod(self.time_ns, 1_000_000_000)
-        return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest_ns // 1_000)
+        return utc_time(self.time_ns)

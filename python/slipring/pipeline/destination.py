@@ -24,7 +24,6 @@ class LakeCommit:
     end: int
     rows: int
     files: int
-    table_version: int
 
 
 class Destination:
@@ -73,7 +72,7 @@ class Destination:
         self.table.commit(self.journal.identity, end, self._epoch(), files)
         self._note_position()
         rows = sum(file.rows for file in files)
-        return LakeCommit(batch, max(start, committed), end, rows, len(files), self.table.version)
+        return LakeCommit(batch, max(start, committed), end, rows, len(files))
 
     def _note_position(self) -> None:
         """Record how far the table has come, so that retention keeps what it lacks."""
@@ -91,7 +90,7 @@ class Destination:
         try:
             self._reader.check_position(committed, self.table.epoch(identity))
         except JournalGap as gap:
-            raise JournalGap(f"the lake cannot go on in journal {identity}: {gap}") from gap
+            raise JournalGap(f"the lake cannot continue with journal {identity}: {gap}") from gap
 
     def _epoch(self) -> int:
         """The newest epoch, even if retention has removed the messages meanwhile."""

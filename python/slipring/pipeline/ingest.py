@@ -52,12 +52,12 @@ class Ingest:
 
     def _write(self, ranges: DataFrame, batch: int) -> None:
         target = self.destination.target()
-        files = [WrittenFile(**row.asDict()) for row in written_files(ranges, target).collect()]
+        files = [WrittenFile(**row.asDict()) for row in _written_files(ranges, target).collect()]
         if files:
             self.on_batch(self.destination.commit(batch, target.committed, files))
 
 
-def written_files(ranges: DataFrame, target: LakeTarget) -> DataFrame:
+def _written_files(ranges: DataFrame, target: LakeTarget) -> DataFrame:
     """Takes offset ranges; returns the Parquet files with their messages."""
 
     def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -1,6 +1,5 @@
-"""Reads the lake without Spark: how much is there, and the rows themselves. Never writes."""
+"""Reads the lake's log without Spark: how much is there. Never writes."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +17,6 @@ class LakeStatus:
     rows: int
     files: int
     bytes: int
-    version: int
 
 
 def open_table(lake: Path) -> DeltaTable:
@@ -37,18 +35,9 @@ def status(lake: Path) -> LakeStatus:
         rows=sum(files.column("num_records").to_pylist()),
         files=files.num_rows,
         bytes=sum(files.column("size_bytes").to_pylist()),
-        version=table.version(),
     )
 
 
 def arrived(lake: Path, journal: str) -> int:
     """The offset up to which a journal is in the table; 0 if nothing of it is."""
     return open_table(lake).transaction_version(app_id(journal)) or 0
-
-
-def read(lake: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """All rows, sorted by journal and offset: for tests and small lakes."""
-    rows = open_table(lake).to_pyarrow_table()
-    order = [(name, "ascending") for name in ("journal", "offset")]
-    ordered = rows.sort_by(order)
-    return ordered if columns is None else ordered.select(columns)

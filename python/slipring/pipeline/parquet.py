@@ -66,23 +66,23 @@ def write_ranges(ranges: Iterator[pa.RecordBatch], target: LakeTarget) -> Iterat
 def write_range(start: int, end: int, target: LakeTarget) -> list[WrittenFile]:
     """Write the messages of a range that the table lacks, a file for each day of receive time."""
     first = max(start, target.committed)
-    files: dict[date, DayFile] = {}
+    files: dict[date, _DayFile] = {}
     for batch in read_batches(target.journal, first, end, rows_max=GROUP_ROWS_MAX):
-        for day, rows in split_by_day(batch):
+        for day, rows in _split_by_day(batch):
             if day not in files:
-                files[day] = DayFile(day, first, end, Path(target.table_path))
+                files[day] = _DayFile(day, first, end, Path(target.table_path))
             files[day].add(with_journal(rows, target.journal.identity))
     if not files and first < end:
-        return [no_file(start, end)]
+        return [_no_file(start, end)]
     return [file.finish(start, end) for file in files.values()]
 
 
-def no_file(start: int, end: int) -> WrittenFile:
+def _no_file(start: int, end: int) -> WrittenFile:
     """Stands for a range in which no offset has a message."""
     return WrittenFile(path="", bytes=0, rows=0, receive_date="", stats="", start=start, end=end)
 
 
-def split_by_day(batch: pa.RecordBatch) -> Iterator[tuple[date, pa.RecordBatch]]:
+def _split_by_day(batch: pa.RecordBatch) -> Iterator[tuple[date, pa.RecordBatch]]:
     """The rows of each UTC day of receive time, in order."""
     times = batch.column("receive_time").cast(pa.timestamp("us"))
     days = times.cast(pa.date32(), safe=False)
@@ -98,7 +98,7 @@ def with_journal(rows: pa.RecordBatch, journal: str) -> pa.RecordBatch:
     return pa.record_batch([names, *rows.columns], schema=ROW_SCHEMA)
 
 
-class DayFile:
+class _DayFile:
     """Writes the file of one day. Its name is unique, so that two attempts never collide."""
 
     def __init__(self, day: date, start: int, end: int, table: Path) -> None:
@@ -107,7 +107,14 @@ class DayFile:
         self.file = table / self.path
         self.file.parent.mkdir(parents=True, exist_ok=True)
         self.stats = Statistics()
-        self.writer = _parquet_writer(self.file)
+        self.writer = pq.ParquetWriter(
+            self.file,
+            ROW_SCHEMA,
+            compression="zstd",
+            compression_level=1,
+            use_dictionary=["journal", "publisher", "topic", "qos"],
+            column_encoding=DELTA_PACKED,
+        )
 
     def add(self, rows: pa.RecordBatch) -> None:
         self.writer.write_batch(rows, row_group_size=GROUP_ROWS_MAX)
@@ -124,14 +131,3 @@ class DayFile:
             start=start,
             end=end,
         )
-
-
-def _parquet_writer(path: Path) -> pq.ParquetWriter:
-    return pq.ParquetWriter(
-        path,
-        ROW_SCHEMA,
-        compression="zstd",
-        compression_level=1,
-        use_dictionary=["journal", "publisher", "topic", "qos"],
-        column_encoding=DELTA_PACKED,
-    )

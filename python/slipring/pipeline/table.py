@@ -39,10 +39,6 @@ class MessageTable:
             self._shorten_log()
             self._bytes = sum(file.bytes for file in self._files())
 
-    @property
-    def version(self) -> int:
-        return self._table.version()
-
     def committed(self, journal: str) -> int | None:
         """The offset up to which a journal is in the table; None if nothing of it is."""
         self._table.update_incremental()
@@ -50,7 +46,7 @@ class MessageTable:
 
     def epoch(self, journal: str) -> int | None:
         """The epoch in which the newest messages were read; None if it was not recorded."""
-        return self._table.transaction_version(epoch_id(journal))
+        return self._table.transaction_version(_epoch_id(journal))
 
     def commit(self, journal: str, end: int, epoch: int, files: Sequence[WrittenFile]) -> None:
         """Make the files visible and record the offset `end` and its epoch, in one transaction.
@@ -70,7 +66,7 @@ class MessageTable:
             commit_properties=CommitProperties(
                 app_transactions=[
                     Transaction(app_id(journal), end),
-                    Transaction(epoch_id(journal), epoch),
+                    Transaction(_epoch_id(journal), epoch),
                 ]
             ),
         )
@@ -130,7 +126,7 @@ def app_id(journal: str) -> str:
     return f"slipring/{journal}"
 
 
-def epoch_id(journal: str) -> str:
+def _epoch_id(journal: str) -> str:
     """The name under which the table records the epoch in which a journal was read."""
     return f"{app_id(journal)}/epoch"
 

@@ -1,8 +1,9 @@
 """A journal's messages into a file, piece by piece: memory does not grow with the journal."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,16 +14,6 @@ from slipring.recording.file_format import FileFormat
 from slipring.recording.json_lines import encode_lines
 from slipring.recording.message_columns import EXPORT
 from slipring.recording.recording import Recording
-
-
-class MessageWriter(Protocol):
-    """Writes messages to a stream in one format."""
-
-    def write(self, rows: pa.RecordBatch) -> None:
-        """Write these rows of EXPORT."""
-
-    def close(self) -> None:
-        """Write the end of the file."""
 
 
 @dataclass
@@ -41,51 +32,33 @@ def export(
 ) -> ExportedMessages:
     """Write every message of the recording; `on_progress` gets the messages and the offset."""
     exported = ExportedMessages()
-    writer = _writer(recording, stream, file_format)
-    for piece in recording.pieces(exported.damaged.append):
-        if piece.rows.num_rows:
-            writer.write(piece.rows)
-            exported.messages += piece.rows.num_rows
-        on_progress(exported.messages, piece.end)
-    writer.close()
+    with _writing(recording, stream, file_format) as write:
+        for piece in recording.pieces(exported.damaged.append):
+            if piece.rows.num_rows:
+                write(piece.rows)
+                exported.messages += piece.rows.num_rows
+            on_progress(exported.messages, piece.end)
     return exported
 
 
-def _writer(recording: Recording, stream: BinaryIO, file_format: FileFormat) -> MessageWriter:
-    if file_format is FileFormat.PARQUET:
-        return ParquetMessageWriter(recording, stream)
-    return JsonLinesWriter(stream)
+@contextmanager
+def _writing(
+    recording: Recording, stream: BinaryIO, file_format: FileFormat
+) -> Iterator[Callable[[pa.RecordBatch], object]]:
+    """A function that writes rows of EXPORT. The end of the file is written only if all went well.
 
-
-class JsonLinesWriter:
-    """Writes a JSON object in each line."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-
-    def write(self, rows: pa.RecordBatch) -> None:
-        self._stream.write(encode_lines(rows))
-
-    def close(self) -> None:
-        """Write nothing: the format has no footer."""
-
-
-class ParquetMessageWriter:
-    """Writes a row group for each piece. The file's metadata name the journal."""
-
-    def __init__(self, recording: Recording, stream: BinaryIO) -> None:
-        metadata = {"slipring.journal": recording.identity}
-        self._writer = pq.ParquetWriter(
-            stream,
-            EXPORT.with_metadata(metadata),
-            compression="zstd",
-            compression_level=1,
-            use_dictionary=["publisher", "topic", "qos", "properties"],
-            column_encoding=DELTA_PACKED,
-        )
-
-    def write(self, rows: pa.RecordBatch) -> None:
-        self._writer.write_batch(rows, row_group_size=max(1, rows.num_rows))
-
-    def close(self) -> None:
-        self._writer.close()
+    Parquet gets a row group for each piece, and the journal's identity in its metadata.
+    """
+    if file_format is not FileFormat.PARQUET:
+        yield lambda rows: stream.write(encode_lines(rows))
+        return
+    writer = pq.ParquetWriter(
+        stream,
+        EXPORT.with_metadata({"slipring.journal": recording.identity}),
+        compression="zstd",
+        compression_level=1,
+        use_dictionary=["publisher", "topic", "qos", "properties"],
+        column_encoding=DELTA_PACKED,
+    )
+    yield lambda rows: writer.write_batch(rows, row_group_size=rows.num_rows)
+    writer.close()

@@ -57,7 +57,7 @@ class BadRowFilter:
 
         `flaws` says what is wrong with rows of the file; some of them may not be in `rows`.
         """
-        flaws = flaws | {numbers[index]: why for index, why in find_flaws(rows).items()}
+        flaws = flaws | {numbers[index]: why for index, why in _find_flaws(rows).items()}
         first = min(flaws, default=end)
         if flaws and not self.skip_bad:
             good = [index for index, number in enumerate(numbers) if number < first]
@@ -73,7 +73,7 @@ class BadRowFilter:
         yield FileBatch(_text(rows), numbers, end, 0, done)
 
 
-def find_flaws(rows: pa.RecordBatch) -> dict[int, str]:
+def _find_flaws(rows: pa.RecordBatch) -> dict[int, str]:
     """What MQTT does not allow in these rows, by index."""
     checks = (("topic", _topic_flaw), ("publisher", _publisher_flaw))
     found = _flaws_of(rows.column("properties"), _properties_flaw)

@@ -32,30 +32,27 @@ BY_SUFFIX = {
     ".csv": FileFormat.CSV,
     ".mcap": FileFormat.MCAP,
 }
-OF_MESSAGES = (FileFormat.PARQUET, FileFormat.JSON_LINES)
-OF_SAMPLES = (FileFormat.PARQUET, FileFormat.CSV, FileFormat.MCAP)
+OF_MESSAGES = (FileFormat.JSON_LINES, FileFormat.PARQUET)
+OF_SAMPLES = (FileFormat.CSV, FileFormat.PARQUET, FileFormat.MCAP)
+"""The first is for standard output."""
 
 
 def message_format(path: PurePath, given: FileFormat | None = None) -> FileFormat:
     """The format for messages: `given`, or by the file's name; standard output gets JSON lines."""
-    found = given or _by_name(path, FileFormat.JSON_LINES)
-    if found in OF_MESSAGES:
-        return found
-    raise RecordingError(
-        f"{path} does not say what to write: name it .parquet or .jsonl, or give --format; "
-        "csv and mcap are for samples, with --parameters"
-    )
+    hint = ".parquet or .jsonl, or give --format; csv and mcap are for samples, with --parameters"
+    return _one_of(OF_MESSAGES, path, given, hint)
 
 
 def sample_format(path: PurePath, given: FileFormat | None = None) -> FileFormat:
     """The format for samples: `given`, or by the file's name; standard output gets CSV."""
-    found = given or _by_name(path, FileFormat.CSV)
-    if found in OF_SAMPLES:
-        return found
-    raise RecordingError(
-        f"{path} does not say what to write: name it .parquet, .csv or .mcap, or give --format"
-    )
+    return _one_of(OF_SAMPLES, path, given, ".parquet, .csv or .mcap, or give --format")
 
 
-def _by_name(path: PurePath, on_stdout: FileFormat) -> FileFormat | None:
-    return on_stdout if str(path) == "-" else BY_SUFFIX.get(path.suffix.lower())
+def _one_of(
+    allowed: tuple[FileFormat, ...], path: PurePath, given: FileFormat | None, hint: str
+) -> FileFormat:
+    by_name = allowed[0] if str(path) == "-" else BY_SUFFIX.get(path.suffix.lower())
+    found = given or by_name
+    if found not in allowed:
+        raise RecordingError(f"{path} does not say what to write: name it {hint}")
+    return found

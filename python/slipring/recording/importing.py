@@ -121,12 +121,7 @@ async def flushed_when_interrupted(publisher: Publisher) -> AsyncIterator[None]:
         raise
 
 
-def acknowledged_by(publisher: Publisher, skip: int = 0) -> MessageProgress:
-    """Progress that counts the messages that the broker has acknowledged."""
-    return MessageProgress(lambda: publisher.settled, skip)
-
-
-def appended_to(writer: JournalWriter, skip: int = 0) -> MessageProgress:
+def appended_to(writer: JournalWriter, skip: int) -> MessageProgress:
     """Progress that counts the messages appended from now on."""
     start = writer.next_offset
     return MessageProgress(lambda: writer.next_offset - start, skip)

@@ -120,7 +120,7 @@ def _time_ns(text: str) -> int:
     try:
         return parse_time(text)
     except ValueError:
-        raise ValueError("receive_time is not a time as 2026-01-02T03:04:05Z") from None
+        raise ValueError("receive_time is not a time such as 2026-01-02T03:04:05Z") from None
 
 
 def _payload_bytes(row: dict[str, Any]) -> bytes:

@@ -20,7 +20,7 @@ LINE_BYTES_MAX = 512 << 20
 
 
 @dataclass
-class LineBatch:
+class _LineBatch:
     """Some lines: the messages of the good ones, and the flaws of the others."""
 
     rows: list[Row] = field(default_factory=list)
@@ -29,14 +29,14 @@ class LineBatch:
     count: int = 0
     bytes_read: int = 0
 
-    def add(self, line: bytes, number: int, publisher: str, now_ns: int) -> None:
+    def add(self, line: bytes, number: int, now_ns: int) -> None:
         """Add a line; an empty one is ignored."""
         self.count += 1
         self.bytes_read += len(line)
         if not line.strip():
             return
         try:
-            self.rows.append(decode_line(line, publisher, now_ns))
+            self.rows.append(decode_line(line, PUBLISHER, now_ns))
             self.numbers.append(number)
         except ValueError as error:
             self.flaws[number] = str(error)
@@ -64,23 +64,21 @@ class JsonLinesFile:
         """Where a row is, in words."""
         return f"{self.name}, line {number + 1:,}"
 
-    def batches(
-        self, *, skip: int, skip_bad: bool, publisher: str = PUBLISHER
-    ) -> Iterator[FileBatch]:
+    def batches(self, *, skip: int, skip_bad: bool) -> Iterator[FileBatch]:
         """Every message after the first `skip` rows."""
         bad_rows = BadRowFilter(skip_bad, self.where)
         lines = self._lines()
         done = sum(len(line) for line in islice(lines, skip))
         number = skip
-        while (some := self._some(lines, number, publisher)).count:
+        while (some := self._some(lines, number)).count:
             number += some.count
             done += some.bytes_read
             yield from bad_rows.batches(some.batch(), some.numbers, some.flaws, number, done)
 
-    def _some(self, lines: Iterator[bytes], number: int, publisher: str) -> LineBatch:
-        some, now_ns = LineBatch(), time.time_ns()
+    def _some(self, lines: Iterator[bytes], number: int) -> _LineBatch:
+        some, now_ns = _LineBatch(), time.time_ns()
         for line in lines:
-            some.add(line, number + some.count, publisher, now_ns)
+            some.add(line, number + some.count, now_ns)
             if some.is_full:
                 break
         return some
@@ -89,6 +87,6 @@ class JsonLinesFile:
         number = 0
         while line := self._stream.readline(LINE_BYTES_MAX + 1):
             if len(line) > LINE_BYTES_MAX:
-                raise RecordingError(f"{self.where(number)} is over 512 MiB; it is no message")
+                raise RecordingError(f"{self.where(number)} is over 512 MiB; it is not a message")
             yield line
             number += 1

@@ -1,6 +1,7 @@
 """Messages as Arrow columns: as a recording has them, and as Rust takes them."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -96,25 +97,18 @@ def to_messages(rows: pa.RecordBatch) -> pa.RecordBatch:
 
 def to_native(batch: pa.RecordBatch) -> Messages:
     """Hand MESSAGES to Rust."""
-    columns = {name: _unsliced(batch.column(name)) for name in MESSAGES.names}
-    return Messages(
-        batch.num_rows,
-        receive_ns=_bytes(columns["receive_ns"], 1),
-        flags=_bytes(columns["flags"], 1),
-        publisher=_pair(columns["publisher"]),
-        topic=_pair(columns["topic"]),
-        properties=_pair(columns["properties"]),
-        payload=_pair(columns["payload"]),
-    )
+    buffers: dict[str, Any] = {}
+    for name in MESSAGES.names:
+        column = _unsliced(batch.column(name))
+        # Texts and bytes have two buffers: offsets and contents.
+        is_number = pa.types.is_integer(column.type)
+        buffers[name] = _bytes(column, 1) if is_number else (_bytes(column, 1), _bytes(column, 2))
+    return Messages(batch.num_rows, **buffers)
 
 
 def _unsliced(array: pa.Array) -> pa.Array:
     """The same values in buffers that begin with the first one."""
     return array if array.offset == 0 else pa.concat_arrays([array, array[:0]])
-
-
-def _pair(array: pa.Array) -> tuple[bytes, bytes]:
-    return _bytes(array, 1), _bytes(array, 2)
 
 
 def _bytes(array: pa.Array, index: int) -> bytes:

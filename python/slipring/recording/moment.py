@@ -46,7 +46,7 @@ def parse_moment(text: str, now_ns: int) -> Moment:
     except (ValueError, ArithmeticError):
         time_ns = None
     if time_ns is None or time_ns not in _TIMES:
-        raise RecordingError(f"{text!r} is no moment of a recording; write {MOMENT_FORMS}")
+        raise RecordingError(f"{text!r} is not a moment of a recording; write {MOMENT_FORMS}")
     return AtTime(time_ns)
 
 

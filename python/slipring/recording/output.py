@@ -6,20 +6,9 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 from slipring.errors import RecordingError
-
-
-class Output(Protocol):
-    """Where an export goes."""
-
-    @property
-    def stream(self) -> BinaryIO:
-        """The file that is written now."""
-
-    def another(self) -> BinaryIO:
-        """Finish the file and begin another one, since it would be too large."""
 
 
 class OutputStream:
@@ -29,6 +18,7 @@ class OutputStream:
         self.stream = stream
 
     def another(self) -> BinaryIO:
+        """Refuse to begin another file."""
         raise RecordingError(
             "this is too much for one Parquet file of so many columns: name a file instead of -, "
             "choose fewer parameters, or leave out --wide"
@@ -48,6 +38,7 @@ class OutputFile:
         self.stream = self._open()
 
     def another(self) -> BinaryIO:
+        """Finish the file and begin another one, since it would be too large."""
         _finish(self.stream)
         self.stream = self._open()
         return self.stream
@@ -93,13 +84,17 @@ class OutputFile:
         folder.replace(self._path)
 
 
+Output = OutputStream | OutputFile
+"""Where an export goes; `stream` is the file that is written now."""
+
+
 @contextlib.contextmanager
 def output_file(path: Path) -> Iterator[OutputFile]:
     """Write beside the path, then move there. An export that ends early leaves no file."""
     if path.is_dir():
         raise RecordingError(f"{path} is a folder: name a file, or remove the folder first")
     if path.exists() and not path.is_file():
-        raise RecordingError(f"{path} is no file: name one, or - for standard output")
+        raise RecordingError(f"{path} is not a file: name one, or - for standard output")
     try:
         made = OutputFile(path.resolve())
         try:

@@ -40,9 +40,7 @@ class ParquetMessageFile:
         group = next(index for index, (_, end) in enumerate(self._ranges()) if number < end)
         return f"{self.name}, row {number + 1:,} (in row group {group + 1})"
 
-    def batches(
-        self, *, skip: int, skip_bad: bool, publisher: str = PUBLISHER
-    ) -> Iterator[FileBatch]:
+    def batches(self, *, skip: int, skip_bad: bool) -> Iterator[FileBatch]:
         """Every message after the first `skip` rows."""
         bad_rows = BadRowFilter(skip_bad, self.where)
         for group, (start, end) in enumerate(self._ranges()):
@@ -52,16 +50,16 @@ class ParquetMessageFile:
             for part in self._parts(group, end - start):
                 begin = min(max(0, skip - number), part.num_rows)
                 number += part.num_rows
-                yield from self._batches(bad_rows, part[begin:], number, publisher)
+                yield from self._batches(bad_rows, part[begin:], number)
 
     def _batches(
-        self, bad_rows: BadRowFilter, part: pa.RecordBatch, end: int, publisher: str
+        self, bad_rows: BadRowFilter, part: pa.RecordBatch, end: int
     ) -> Iterator[FileBatch]:
         if part.num_rows == 0:
             return iter(())
         numbers = range(end - part.num_rows, end)
         try:
-            rows, flaws = to_raw_messages(part, publisher, time.time_ns())
+            rows, flaws = _to_raw_messages(part, time.time_ns())
         except pa.ArrowException as error:
             raise RecordingError(f"{self.where(numbers[0])}: {first_line(error)}") from None
         named = {numbers[index]: why for index, why in flaws.items()}
@@ -87,9 +85,7 @@ class ParquetMessageFile:
             ) from None
 
 
-def to_raw_messages(
-    part: pa.RecordBatch, publisher: str, now_ns: int
-) -> tuple[pa.RecordBatch, dict[int, str]]:
+def _to_raw_messages(part: pa.RecordBatch, now_ns: int) -> tuple[pa.RecordBatch, dict[int, str]]:
     """A part of a file as RAW_MESSAGES, and the flaws of its rows, by index."""
     count = part.num_rows
 
@@ -105,7 +101,7 @@ def to_raw_messages(
     flaws |= _at(part.column("payload").is_null(), lambda _: "there is no payload")
     columns = {
         "receive_ns": _receive_ns(part, now_ns, column),
-        "publisher": column("publisher", pa.binary(), publisher.encode()),
+        "publisher": column("publisher", pa.binary(), PUBLISHER.encode()),
         "topic": column("topic", pa.binary(), b"-"),
         "flags": flags(pc.if_else(is_qos, qos, 0), column("retain", pa.bool_(), False)),
         "properties": column("properties", pa.binary(), b""),

@@ -29,23 +29,15 @@ Prepare = Callable[[Piece], Awaitable[pa.RecordBatch]]
 """Returns the messages to send for a piece."""
 
 
-class ReplayClock(Protocol):
-    """A monotonic time, and a way to wait for it."""
+class MonotonicClock:
+    """The monotonic clock of this machine, and a way to wait for it."""
 
     def now_ns(self) -> int:
         """Nanoseconds since an unknown moment."""
-
-    def sleep(self, wait_ns: int) -> Awaitable[None]:
-        """Wait at least so long."""
-
-
-class MonotonicClock:
-    """The monotonic clock of this machine."""
-
-    def now_ns(self) -> int:
         return time.monotonic_ns()
 
     async def sleep(self, wait_ns: int) -> None:
+        """Wait at least so long."""
         await asyncio.sleep(wait_ns / 1e9)
 
 
@@ -70,7 +62,7 @@ class Replay:
         self,
         recording: Recording,
         target: ReplayTarget,
-        clock: ReplayClock,
+        clock: MonotonicClock,
         *,
         speed: float | None,
         prepare: Prepare | None = None,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeVar, cast, get_args, get_type_hints, is_typeddict
+from typing import Any, ClassVar, TypeVar, cast, get_args, get_type_hints, is_typeddict
 
 Part = TypeVar("Part")
 
@@ -19,25 +19,20 @@ class Gauge:
 
     base: str
     label: str | None = None
+    kind: ClassVar = "gauge"
+    suffix: ClassVar = ""
 
     @property
     def name(self) -> str:
         """As it is scraped."""
-        return f"slipring_{self.base}"
-
-    @property
-    def kind(self) -> str:
-        """As Prometheus calls it."""
-        return type(self).__name__.lower()
+        return f"slipring_{self.base}{self.suffix}"
 
 
 class Counter(Gauge):
     """A metric that counts since the start."""
 
-    @property
-    def name(self) -> str:
-        """As it is scraped."""
-        return f"slipring_{self.base}_total"
+    kind = "counter"
+    suffix = "_total"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +52,11 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """One metric with its samples by labels."""
+    """One metric with its samples: the value of the label, or None, and the number."""
 
     metric: Gauge
     meaning: str
-    samples: list[tuple[Mapping[str, str], float]]
+    samples: list[tuple[str | None, float]]
 
 
 @cache
@@ -105,12 +100,10 @@ def _rows(value: Any) -> list[Mapping[str, Any]]:
     return [] if value is None else [value]
 
 
-def _samples(
-    field: Field, row: Mapping[str, Any], first: str
-) -> list[tuple[Mapping[str, str], float]]:
+def _samples(field: Field, row: Mapping[str, Any], first: str) -> list[tuple[str | None, float]]:
     metric, value = field.metric, row[field.name]
     if metric is None or metric.label is None:
-        return [({}, value or 0)]
+        return [(None, value or 0)]
     if isinstance(value, Mapping):
-        return [({metric.label: key}, one) for key, one in value.items()]
-    return [] if value is None else [({metric.label: first}, value)]
+        return [*value.items()]
+    return [] if value is None else [(first, value)]

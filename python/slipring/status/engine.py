@@ -51,7 +51,7 @@ class MemoryUse(TypedDict):
         int, "Memory of [all that waits](limits.md#memory) for others.", Gauge("memory_bytes")
     ]
     budget: Annotated[
-        int, "What that memory may be at most; 0 is no bound.", Gauge("memory_budget_bytes")
+        int, "The most that this memory may be; 0 means no bound.", Gauge("memory_budget_bytes")
     ]
 
 
@@ -113,7 +113,7 @@ class NoticeCounts(TypedDict):
 
 
 class JournalStatus(TypedDict):
-    """The journal; every field is null where nothing is journaled."""
+    """The journal; every field is null if nothing is journaled."""
 
     first_offset: Annotated[int | None, "The oldest offset.", Gauge("journal_first_offset")]
     next_offset: Annotated[
@@ -134,9 +134,11 @@ class JournalStatus(TypedDict):
         "Messages that a failed journal did not take.",
         Counter("journal_not_journaled"),
     ]
-    held_by: Annotated[str | None, "Who keeps old messages from being removed, if anybody does."]
-    no_space: Annotated[str | None, "Why there is no room for more, while that is so."]
-    failure: Annotated[str | None, "What failed, once something has."]
+    held_by: Annotated[
+        str | None, "What still needs old messages, so that they stay; null if nothing does."
+    ]
+    no_space: Annotated[str | None, "Why there is no room for more; null while there is room."]
+    failure: Annotated[str | None, "What failed; null if nothing has."]
 
 
 class BrokerFigures(TypedDict):
@@ -187,7 +189,7 @@ class ClientStatus(TrafficCounts):
     client_id: Annotated[str, "Its identifier."]
     address: Annotated[str, "Where it connects from."]
     listener: Annotated[str, "The name of the listener it came by."]
-    user: Annotated[str | None, "Who it says it is, or has proved to be."]
+    user: Annotated[str | None, "The user name that it gave, or proved."]
     protocol: Annotated[str, "What it speaks: `MQTT 5`."]
     connected_s: Annotated[float, "Seconds since it connected."]
     queued_messages: Annotated[int, "QoS 1 and 2 messages that wait or are in flight."]
@@ -200,7 +202,7 @@ class AwayStatus(TypedDict):
     """A session whose client is away."""
 
     client_id: Annotated[str, "The client's identifier."]
-    user: Annotated[str | None, "Whose it is."]
+    user: Annotated[str | None, "The user to whom the session belongs."]
     since_ms: Annotated[float, "When the client left."]
     expires_s: Annotated[float | None, "Seconds until the session ends; null is for ever."]
     queued_messages: Annotated[int, "QoS 1 and 2 messages that wait for the client."]
@@ -209,11 +211,11 @@ class AwayStatus(TypedDict):
 
 
 class SessionStatus(TypedDict):
-    """A session, connected or away: whose it is, and what it holds."""
+    """A session, connected or away: its owner, and what it holds."""
 
     client_id: Annotated[str, "The client's identifier."]
-    user: Annotated[str | None, "Who may have the session."]
-    owner: Annotated[str, "Whom it is counted for: `user:NAME` or `address:IP`."]
+    user: Annotated[str | None, "The user to whom the session belongs."]
+    owner: Annotated[str, "The owner in whose quota it counts: `user:NAME` or `address:IP`."]
     state: Annotated[Literal["connected", "away"], "Whether the client is here."]
     address: Annotated[str | None, "Where the client is connected from."]
     since_ms: Annotated[float, "Since when the client is here, or away."]
@@ -233,7 +235,7 @@ class OwnerShare(TypedDict):
     limit: Annotated[str, "The limit's key in the configuration."]
     owner: Annotated[str, "`user:NAME` or `address:IP`."]
     held: Annotated[int, "How much it holds."]
-    most: Annotated[int, "How much one may hold."]
+    most: Annotated[int, "How much one owner may hold."]
 
 
 class PrefixTraffic(TypedDict):
@@ -272,13 +274,13 @@ class ReceiptFigures(TypedDict):
         int, "Bytes that the start cut from the journal's end.", Gauge("receipt_cut_bytes")
     ]
     cut_why: Annotated[str | None, "Why, if something was cut."]
-    flaws: Annotated[list[str], "What of the sessions is lost, and why."]
-    sessions: Annotated[int, "Sessions that went on after the start.", Gauge("receipt_sessions")]
+    flaws: Annotated[list[str], "What the sessions have lost, and why."]
+    sessions: Annotated[int, "Sessions that the start restored.", Gauge("receipt_sessions")]
     queued: Annotated[
         int, "Messages that waited in these sessions.", Gauge("receipt_queued_messages")
     ]
     retained: Annotated[
-        int, "Retained messages that were there again.", Gauge("receipt_retained_messages")
+        int, "Retained messages that the start restored.", Gauge("receipt_retained_messages")
     ]
     waiting: Annotated[int, "Messages that still wait for their first subscriber."]
     seconds: Annotated[float, "Seconds that the recovery took.", Gauge("receipt_seconds")]
@@ -290,5 +292,5 @@ class StartReceipt(ReceiptFigures):
     left_out: Annotated[
         list[list[int]], "Offsets that no message has: the first, and one past the last."
     ]
-    narrowed: Annotated[int | None, "The mode that the folder had, where others could read it."]
+    narrowed: Annotated[int | None, "The folder's earlier mode, if others could read it."]
     damage: Annotated[list[DamagedRange], "What cannot be read."]

@@ -42,22 +42,22 @@ class Durability(TypedDict):
 class Retention(TypedDict):
     """What is removed from the journal."""
 
-    age_s: Annotated[float | None, "Seconds after which it goes; null is never."]
-    bytes: Annotated[int | None, "Size beyond which the oldest goes; null is none."]
-    keep_unread: Annotated[bool, "Whether what a consumer has not read stays."]
+    age_s: Annotated[float | None, "Seconds after which a message is removed; null is never."]
+    bytes: Annotated[int | None, "Size beyond which the oldest are removed; null is no bound."]
+    keep_unread: Annotated[bool, "Whether messages that a consumer has not read are kept."]
 
 
 class ConsumerStatus(TypedDict):
     """A consumer of the journal, and how far it has come."""
 
     name: Annotated[str, "Its name."]
-    offset: Annotated[int | None, "The offset that it reads next; null where that is not known."]
+    offset: Annotated[int | None, "The offset that it reads next; null if that is unknown."]
     behind: Annotated[
         int | None,
         "Messages that a consumer has not read.",
         Gauge("journal_consumer_behind", "consumer"),
     ]
-    updated_ms: Annotated[float | None, "When it said so."]
+    updated_ms: Annotated[float | None, "When it recorded that offset."]
     flaw: Annotated[str | None, "Why nothing is known of it: a damaged file, another journal."]
 
 
@@ -76,7 +76,7 @@ class ReceiptSummary(ReceiptFigures):
         int, "Messages that the start found damaged.", Gauge("receipt_damaged_messages")
     ]
     damage: Annotated[list[ShownDamage], "Damaged ranges, at most 100."]
-    damage_total: Annotated[int, "How many there are."]
+    damage_total: Annotated[int, "How many damaged ranges there are."]
 
 
 class JournalSummary(JournalStatus):
@@ -93,22 +93,22 @@ class JournalSummary(JournalStatus):
     acknowledged: Annotated[Acknowledged, "Messages by what was promised, since the start."]
     retention: Annotated[Retention, "What is removed."]
     consumers: Annotated[list[ConsumerStatus], "At most 100, those that are furthest behind."]
-    consumers_total: Annotated[int, "How many there are."]
+    consumers_total: Annotated[int, "How many consumers there are."]
     receipt: Annotated[ReceiptSummary | None, "What the start found; null without a journal."]
 
 
 class BrokerSummary(TypedDict):
-    """Which broker it is, and how its journal does."""
+    """Which broker it is, and the state of its journal."""
 
     name: Annotated[str, "Its name in the configuration."]
     version: Annotated[str, "Its version."]
     uptime_s: Annotated[float, "Seconds since the start."]
     mqtt: Annotated[str, "Where its first listener is."]
-    journal: Annotated[JournalSummary, "Its journal; the figures are null where there is none."]
+    journal: Annotated[JournalSummary, "Its journal; the figures are null if there is none."]
 
 
 class TableRates(TypedDict):
-    """What came for the table per second: a counter of the table, and `_s`."""
+    """The table's counters per second; the names are theirs, followed by `_s`."""
 
     frames_s: Annotated[float, "Frames per second."]
     samples_s: Annotated[float, "Samples per second."]
@@ -125,8 +125,8 @@ class StreamRate(TypedDict):
     index: Annotated[int, "Its number."]
     name: Annotated[str, "Its name."]
     media: Annotated[str, "Its media type."]
-    live: Annotated[bool, "Whether somebody who is connected publishes it."]
-    publishers: Annotated[int, "How many do."]
+    live: Annotated[bool, "Whether a connected client publishes it."]
+    publishers: Annotated[int, "How many connected clients publish it."]
     chunks: Annotated[int, "Chunks since the broker started."]
     received_bytes: Annotated[int, "Their bytes."]
     kept_chunks: Annotated[int, "Chunks in its buffer."]

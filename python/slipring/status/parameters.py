@@ -4,11 +4,11 @@ from typing import Annotated, TypedDict
 
 
 class AlarmBounds(TypedDict):
-    """Values outside which somebody should look; null where there is no such bound."""
+    """Alarm limits; null if there is no such limit."""
 
     low_critical: Annotated[float | None, "Below it is critical."]
-    low: Annotated[float | None, "Below it somebody should look."]
-    high: Annotated[float | None, "Above it somebody should look."]
+    low: Annotated[float | None, "Below it is a warning."]
+    high: Annotated[float | None, "Above it is a warning."]
     high_critical: Annotated[float | None, "Above it is critical."]
 
 
@@ -21,7 +21,7 @@ class ParameterDefinition(TypedDict):
     unit: Annotated[str | None, "Its unit."]
     description: Annotated[str | None, "What it is."]
     range: Annotated[tuple[float, float] | None, "The lowest and the highest value."]
-    limits: Annotated[AlarmBounds | None, "Values outside which somebody should look."]
+    limits: Annotated[AlarmBounds | None, "Its alarm limits."]
     rate_hz: Annotated[float | None, "How often it is expected."]
     source: Annotated[str | None, "What measures it."]
 
@@ -51,10 +51,11 @@ class ParametersMessage(TypedDict):
     matching: Annotated[int, "How many the search finds."]
     definitions: Annotated[
         list[ParameterDefinition] | None,
-        "The first 200 in the order of their names (numbers in names as numbers) where they are "
+        "The first 200 in the order of their names (numbers in names as numbers) if they are "
         "others than in the message before, else null.",
     ]
     values: Annotated[
         list[ParameterSample],
-        "Those that changed since; all after new definitions. Before its first value one has none.",
+        "Those that changed since; all after new definitions. A parameter without a value is not "
+        "among them.",
     ]

@@ -156,7 +156,7 @@ def test_a_column_of_numbers_with_a_text_is_doubted_and_says_how_to_go_on(tmp_pa
     values[40_000], values[40_001] = "", "1O.5"
     rows = "".join(f"{row},{value}\n" for row, value in enumerate(values))
     path = write(tmp_path, f"time,rpm\n{rows}")
-    words = "line 40,003: column 'rpm': '1O.5' is no number, and 49,998 of its 49,999 values are"
+    words = "line 40,003: column 'rpm': '1O.5' is not a number, and 49,998 of its 49,999 values are"
     with pytest.raises(RecordingError, match=f"{words}.*--type rpm=text"):
         ImportColumns(open_history(path, ReadOptions()), "", GivenDefinitions())
     settled = ImportColumns(
@@ -221,13 +221,16 @@ def test_units_are_taken_from_the_second_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("time,a\n0,1\n1,x\n", "line 3: column 'a': 'x' is no f64"),
-        ('time,a,b\n0,1,"p\nq"\n\n1,x,y\n', "line 5: column 'a': 'x' is no f64"),
-        ("time,a\n0,1\nsoon,2\n", "line 3: 'soon' is no time"),
-        ("time,a\n0,1\n,2\n", "line 3: '' is no time"),
+        ("time,a\n0,1\n1,x\n", "line 3: column 'a': 'x' is not a valid f64"),
+        ('time,a,b\n0,1,"p\nq"\n\n1,x,y\n', "line 5: column 'a': 'x' is not a valid f64"),
+        ("time,a\n0,1\nsoon,2\n", "line 3: 'soon' is not a time"),
+        ("time,a\n0,1\n,2\n", "line 3: '' is not a time"),
         ("time,a\n0,1\n1,2,3\n", "line 3: the line has 3 cells, the header has 2"),
-        ("time,a\n0,1\n1,1e999\n", "line 3: column 'a': '1e999' is no f64"),
-        ("time,a,a#quality\n0,1,fine\n", "line 2: column 'a#quality': 'fine' is no quality"),
+        ("time,a\n0,1\n1,1e999\n", "line 3: column 'a': '1e999' is not a valid f64"),
+        (
+            "time,a,a#quality\n0,1,fine\n",
+            "line 2: column 'a#quality': 'fine' is not a valid quality",
+        ),
         ("when,a\n0,1\n", "has no column 'time' for the times: its columns are 'when', 'a'"),
         ("time,a,a\n0,1,1\n", "2 columns are called 'a'"),
         ("time,,a\n0,1,1\n", "a column has no name"),
@@ -307,5 +310,5 @@ def test_a_type_that_cannot_hold_a_value_is_refused_with_its_row(tmp_path: Path)
     path = tmp_path / "h.parquet"
     pq.write_table(pa.table({"time": [1, 2], "a": [1, 300]}), path)
     file = open_history(path, ReadOptions())
-    with pytest.raises(RecordingError, match="row 2: column 'a': 300 is no u8"):
+    with pytest.raises(RecordingError, match="row 2: column 'a': 300 is not a valid u8"):
         list(file.blocks({"a": Parameter("u8")}, 0))

@@ -19,7 +19,7 @@ from slipring.model import Entry, Kind, Parameter
 from slipring.native import encode_frame
 from slipring.recording.history.read.definitions import Definitions
 from slipring.recording.history.read.sample_reader import NO_ARRIVAL
-from slipring.recording.history.translation import Translation, feeds_itself
+from slipring.recording.history.translation import Translation
 from slipring.recording.history.write.frame_reencoding import grid_runs
 from slipring.recording.recording import Recording
 from tests.recording.history.sample_journals import TABLE, frame_row, journal, plain_row
@@ -180,4 +180,4 @@ def test_it_is_known_whether_a_replay_chooses_from_its_own_messages(
     translation = Translation(
         recording, DEFINITIONS, FakeBroker(), filters=filters, to_topic=to_topic
     )
-    assert feeds_itself(recording, translation) is feeds
+    assert translation.feeds_itself() is feeds

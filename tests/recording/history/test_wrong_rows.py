@@ -33,7 +33,7 @@ def test_of_csv_the_rows_before_the_first_wrong_one_are_given(tmp_path: Path) ->
     path = tmp_path / "h.csv"
     path.write_text("time,a,b\n1,1,1\n2,2,2\n3,3,x\n4,x,4\n")
     blocks, error = given(path)
-    assert "line 4: column 'b': 'x' is no u8" in error
+    assert "line 4: column 'b': 'x' is not a valid u8" in error
     assert [(block.first, block.end) for block in blocks] == [(0, 2)]
     assert sum(patch.values.size for patch in blocks[0].samples) == 4
 
@@ -42,24 +42,27 @@ def test_rows_before_a_wrong_time_are_given(tmp_path: Path) -> None:
     path = tmp_path / "h.csv"
     path.write_text("time,a,b\n1,1,1\nsoon,2,2\n")
     blocks, error = given(path)
-    assert "line 3: 'soon' is no time" in error
+    assert "line 3: 'soon' is not a time" in error
     assert [block.end for block in blocks] == [1]
 
 
 def test_of_wide_parquet_the_rows_before_are_given(tmp_path: Path) -> None:
     path = write(tmp_path / "h.parquet", {"time": [1, 2, 3], "a": [1, 2, 3], "b": [1, 2, 300]})
     blocks, error = given(path)
-    assert "row 3: column 'b': 300 is no u8" in error
+    assert "row 3: column 'b': 300 is not a valid u8" in error
     assert [block.end for block in blocks] == [2]
 
 
 @pytest.mark.parametrize(
     ("more", "expected"),
     [
-        ({"quality": ["good", "bad", "broken"]}, "row 3: column 'quality': 'broken' is no quality"),
-        ({"reason": [0, 1, 300]}, "row 3: column 'reason': 300 is no reason"),
+        (
+            {"quality": ["good", "bad", "odd"]},
+            "row 3: column 'quality': 'odd' is not a valid quality",
+        ),
+        ({"reason": [0, 1, 300]}, "row 3: column 'reason': 300 is not a valid reason"),
         ({"name": ["a", "b", None]}, "row 3: column 'name': there is no name"),
-        ({"value": [1.0, 2.0, 3.5]}, "row 3: column 'value': 3.5 is no u8"),
+        ({"value": [1.0, 2.0, 3.5]}, "row 3: column 'value': 3.5 is not a valid u8"),
     ],
 )
 def test_of_long_parquet_the_rows_before_are_given(

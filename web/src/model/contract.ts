@@ -83,7 +83,7 @@ const JournalSummary = fields({
 });
 export type JournalSummary = TypeOf<typeof JournalSummary>;
 
-/** Which broker it is, and how its journal does. */
+/** Which broker it is, and the state of its journal. */
 const BrokerSummary = fields({
   name: "text", version: "text", uptime_s: "number", mqtt: "text", journal: JournalSummary,
 });
@@ -135,7 +135,7 @@ const AwayStatus = fields({
 });
 export type AwayStatus = TypeOf<typeof AwayStatus>;
 
-/** A session, connected or away: whose it is, and what it holds. */
+/** A session, connected or away: its owner, and what it holds. */
 const SessionStatus = fields({
   client_id: "text", user: orNull("text"), owner: "text", state: oneOf("connected", "away"), address: orNull("text"),
   since_ms: "number", kept: "truth", expires_s: orNull("number"), queued_messages: "number", queued_bytes: "number",
@@ -184,7 +184,7 @@ export const LiveMessage = fields({
 });
 export type LiveMessage = TypeOf<typeof LiveMessage>;
 
-/** Values outside which somebody should look; null where there is no such bound. */
+/** Alarm limits; null if there is no such limit. */
 const AlarmBounds = fields({
   low_critical: orNull("number"), low: orNull("number"), high: orNull("number"), high_critical: orNull("number"),
 });

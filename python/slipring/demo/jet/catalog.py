@@ -61,12 +61,12 @@ class ChannelCatalog:
         """The number of channels of a type."""
         return sum(one.parameter.type == kind for one in self.channels)
 
-    def one(  # noqa: PLR0913 (a column each of a table written as code)
+    def one(
         self, name: str, parameter: Parameter, driver: str, *, gain: float = 1.0,
-        offset: float = 0.0, noise: float = 0.0, tau_s: float = 0.0,
+        offset: float = 0.0, noise: float = 0.0,
     ) -> None:  # fmt: skip
         """Add a channel that shows a signal."""
-        channel = Channel(name, parameter, driver, gain, offset, noise=noise, tau_s=tau_s)
+        channel = Channel(name, parameter, driver, gain, offset, noise=noise)
         self.channels.append(channel)
 
     def text(self, name: str, description: str, value: str) -> None:

@@ -129,10 +129,10 @@ async def derive(bus: Bus, *, prefix: str = PREFIX) -> None:
                 derivation.take(frame.values(names))
             made = derivation.result(frame.newest_ns)
             if made is not None:
-                declared.write_row(made, time_ns=frame.newest_ns, quality=quality_of(frame))
+                declared.write_row(made, time_ns=frame.newest_ns, quality=_quality_of(frame))
 
 
-def quality_of(frame: Frame) -> Quality:
+def _quality_of(frame: Frame) -> Quality:
     """Good if all samples of the frame are."""
     if frame.qualities().any():
         return Quality(Status.UNCERTAIN, Reason.BAD_INPUTS)

@@ -12,7 +12,7 @@ FIELD = (58.4023, 15.6805)
 """Latitude and longitude of the stand."""
 
 
-class Phase(NamedTuple):
+class _Phase(NamedTuple):
     """A part of the flight."""
 
     name: str
@@ -20,20 +20,20 @@ class Phase(NamedTuple):
 
 
 PHASES = (
-    Phase("start-up", 40),
-    Phase("taxi", 50),
-    Phase("take-off", 30),
-    Phase("climb", 150),
-    Phase("cruise", 75),
-    Phase("roll", 10),
-    Phase("pull-ups", 60),
-    Phase("turn", 60),
-    Phase("fault", 60),
-    Phase("return", 170),
-    Phase("approach", 70),
-    Phase("landing", 30),
-    Phase("taxi-in", 50),
-    Phase("turnaround", 60),
+    _Phase("start-up", 40),
+    _Phase("taxi", 50),
+    _Phase("take-off", 30),
+    _Phase("climb", 150),
+    _Phase("cruise", 75),
+    _Phase("roll", 10),
+    _Phase("pull-ups", 60),
+    _Phase("turn", 60),
+    _Phase("fault", 60),
+    _Phase("return", 170),
+    _Phase("approach", 70),
+    _Phase("landing", 30),
+    _Phase("taxi-in", 50),
+    _Phase("turnaround", 60),
 )
 FLIGHT_S = sum(phase.seconds for phase in PHASES)
 FAULT_S = 480.0

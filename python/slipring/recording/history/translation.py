@@ -6,7 +6,6 @@ other broker these mean other parameters, or none: the parameters are declared t
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -27,7 +26,6 @@ from slipring.recording.message_columns import TOPIC, rename, renamed
 from slipring.recording.recording import Piece, PlainSampleOffsets, Recording
 
 NOT_DECLARED = -1
-NO_SAMPLES = PlainSampleOffsets(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 class DeclarationTarget(Protocol):
@@ -92,15 +90,17 @@ class Translation:
         await self._declare_streams(self._matching(found.plain_topics()))
         return self._assembled(rows, found, frames, plain)
 
-    def topics(self, piece: Piece) -> list[str]:
-        """The topics to which a piece would be sent, with those of all chosen parameters."""
-        topics = RecordedMessages(piece.rows).plain_topics() if piece.rows.num_rows else []
-        names = [*self._matching(topics), *self._chosen_topics]
-        return [renamed(name, self._to_topic) for name in names]
+    def feeds_itself(self) -> bool:
+        """Whether a replay into the recorded journal would replay its own messages.
 
-    def chooses(self, topics: list[str]) -> bool:
-        """Whether one of these topics would be chosen."""
-        return bool(self._matching(topics))
+        Checks the topics of the first piece, and all parameters.
+        """
+        first = next(self._recording.pieces(lambda _damage: None), None)
+        if first is None:
+            return False
+        topics = RecordedMessages(first.rows).plain_topics() if first.rows.num_rows else []
+        names = [*self._matching(topics), *self._chosen_topics]
+        return bool(self._matching([renamed(name, self._to_topic) for name in names]))
 
     def _matching(self, topics: list[str]) -> list[str]:
         if not self._filters:
@@ -125,10 +125,7 @@ class Translation:
 
     def _plain_samples(self, found: RecordedMessages) -> PlainSampleOffsets:
         """Which plain messages were samples of chosen parameters when they were recorded."""
-        if self._chosen_topics.isdisjoint(found.plain_topics()):
-            return NO_SAMPLES
-        first, last = found.offset(0), found.offset(len(found) - 1)
-        plain = self._recording.samples(first, last + 1)
+        plain = found.plain_samples(self._recording, self._chosen_topics)
         mask = plain.parameters < len(self._is_chosen)
         mask[mask] = self._is_chosen[plain.parameters[mask]]
         return PlainSampleOffsets(plain.offsets[mask], plain.parameters[mask])
@@ -230,14 +227,3 @@ def _of_topics(rows: pa.RecordBatch, choose: Callable[[list[str]], Collection[st
     is_chosen = np.array([topic in chosen for topic in topics], np.bool_)
     codes: Times = np.asarray(coded.indices)
     return is_chosen[codes]
-
-
-def feeds_itself(recording: Recording, translation: Translation) -> bool:
-    """Whether a replay into the recorded journal would replay its own messages.
-
-    Checks the topics of the first piece, and all parameters.
-    """
-    return any(
-        translation.chooses(translation.topics(piece))
-        for piece in islice(recording.pieces(lambda _damage: None), 1)
-    )

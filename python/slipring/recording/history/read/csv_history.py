@@ -34,7 +34,7 @@ DELIMITERS = ",;\t"
 CELL_CHARACTERS_MAX = 16 << 20
 
 
-class CsvRows(NamedTuple):
+class _CsvRows(NamedTuple):
     """Rows that were read together."""
 
     first: int
@@ -89,7 +89,7 @@ class CsvHistory:
                 guesses.add(column, batch.column(column), first)
         for column, count in guesses.doubtful().items():
             raise RecordingError(
-                f"{self.where(count.row)}: column {column!r}: {count.text[:80]!r} is no number, "
+                f"{self.where(count.row)}: column {column!r}: {count.text[:80]!r} is not a number, "
                 f"and {count.numbers:,} of its {count.values:,} values are; correct it, empty the "
                 f"cell, or say that the column is text: --type {column}=text"
             )
@@ -130,12 +130,12 @@ class CsvHistory:
         if times.wrong is not None:
             text = texts[times.wrong].as_py() or ""
             words = _format_words(self._time_format)
-            raise WrongRow(times.wrong, f"{text!r} is no time ({words}); give --time-format")
+            raise WrongRow(times.wrong, f"{text!r} is not a time ({words}); give --time-format")
         return reader.rows(times.times, dict(zip(batch.schema.names, batch, strict=True)))
 
     def _batches(
         self, columns: Sequence[str], by_arrow: Mapping[str, pa.DataType], skip: int
-    ) -> Iterator[CsvRows]:
+    ) -> Iterator[_CsvRows]:
         """The rows after the first `skip`; a column that Arrow does not parse is text."""
         names = [self._header.time, *columns]
         types = {name: by_arrow.get(name, pa.string()) for name in names}
@@ -148,7 +148,7 @@ class CsvHistory:
         try:
             with self._path.open("rb") as stream:
                 for first, batch in rows_after(skip, self._read(stream, types, refuse)):
-                    yield CsvRows(first, batch, stream.tell())
+                    yield _CsvRows(first, batch, stream.tell())
         except pa.ArrowException as error:
             if wrong:
                 raise RecordingError(self._miscounted(wrong[0])) from None

@@ -8,7 +8,7 @@ from typing import Any
 from slipring.client import Bus
 from slipring.errors import RecordingError
 from slipring.frames import Table
-from slipring.model import Entry, Parameter
+from slipring.model import Entry
 from slipring.native import journal_table, match_topics
 from slipring.recording.history.shape.export_columns import ExportColumns
 
@@ -72,8 +72,6 @@ def of_journal(folder: Path) -> Definitions:
     listed: dict[str, Any] = {"table": 0, "parameters": []}
     if table_json:
         listed = json.loads(table_json)
-    entries = [
-        Entry(one["index"], one["name"], Parameter.of_json(one)) for one in listed["parameters"]
-    ]
+    entries = map(Entry.of_json, listed["parameters"])
     definitions = {name: json.loads(text) for name, text in streams}
     return Definitions(listed["table"], entries, flaws, definitions)

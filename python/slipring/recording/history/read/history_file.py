@@ -55,7 +55,7 @@ class WrongRow(Exception):
 
 
 class WrongCell(WrongRow):
-    """A cell that is no value of its column's type."""
+    """A cell that is not a value of its column's type."""
 
     def __init__(self, row: int, column: str, why: str) -> None:
         super().__init__(row, f"column {column!r}: {why}")

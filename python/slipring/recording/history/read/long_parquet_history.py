@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -116,7 +117,7 @@ class LongParquetHistory:
         try:
             found: dict[str, Any] = json.loads(given)
         except ValueError as error:
-            raise RecordingError(f"{self.name}: its definitions are no JSON: {error}") from None
+            raise RecordingError(f"{self.name}: its definitions are not JSON: {error}") from None
         return {name: parameter_of(self.name, name, one) for name, one in found.items()}
 
     def _names(self) -> list[str]:
@@ -126,16 +127,14 @@ class LongParquetHistory:
         return [name for name in found if name is not None]
 
 
+@dataclass(frozen=True, eq=False)
 class _LongRows:
     """Rows of several parameters."""
 
-    def __init__(
-        self, batch: pa.RecordBatch, times: Times, qualities: Octets, left_out: Mask
-    ) -> None:
-        self._batch = batch
-        self._left_out = left_out
-        self._times = times
-        self._qualities = qualities
+    _batch: pa.RecordBatch
+    _times: Times
+    _qualities: Octets
+    _left_out: Mask
 
     def by_name(self) -> Iterator[tuple[str, Times]]:
         """The rows of each parameter, in their order; raises WrongCell."""
@@ -172,10 +171,6 @@ class _LongRows:
             qualities[:, None] if qualities.any() else None,
         )
 
-    @property
-    def _has_texts(self) -> bool:
-        return "text" in self._batch.schema.names
-
     def _column(self, parameter: Parameter) -> str:
         names = self._batch.schema.names
         if parameter.kind in {Kind.TEXT, Kind.BYTES}:
@@ -184,12 +179,13 @@ class _LongRows:
         return "integer" if is_whole and "integer" in names else "value"
 
     def _values(self, parameter: Parameter, name: str, rows: Times) -> tuple[Values, Any]:
-        if name not in self._batch.schema.names:
+        names = self._batch.schema.names
+        if name not in names:
             raise WrongCell(0, name, "the file has no such column")
         column = self._batch.column(name).take(pa.array(rows))
         if parameter.kind is Kind.BOOL:
             column = column.cast(pa.bool_())
-        elif parameter.kind is Kind.U64 and name == "integer" and self._has_texts:
+        elif parameter.kind is Kind.U64 and name == "integer" and "text" in names:
             texts = self._batch.column("text").take(pa.array(rows))
             column = pc.coalesce(column.cast(pa.string()), texts)
         elif parameter.kind is Kind.F32:
@@ -218,4 +214,4 @@ def _refuse(column: pa.Array, is_wrong: pa.Array, name: str) -> None:
     wrong = pc.indices_nonzero(is_wrong)
     if len(wrong):
         row = wrong[0].as_py()
-        raise WrongCell(row, name, f"{column[row].as_py()!r} is no {name}")
+        raise WrongCell(row, name, f"{column[row].as_py()!r} is not a valid {name}")

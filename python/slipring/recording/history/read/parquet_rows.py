@@ -66,9 +66,9 @@ class ParquetRows:
         try:
             found = parse_time_column(column, time_format)
         except pa.ArrowException as error:
-            raise WrongRow(0, f"{column.type} is no time: {first_line(error)}") from None
+            raise WrongRow(0, f"{column.type} is not a time: {first_line(error)}") from None
         if found.wrong is not None:
-            raise WrongRow(found.wrong, f"{column[found.wrong].as_py()!r} is no time")
+            raise WrongRow(found.wrong, f"{column[found.wrong].as_py()!r} is not a time")
         return found.times
 
 

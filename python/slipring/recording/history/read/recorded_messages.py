@@ -11,12 +11,13 @@ from slipring.model import Entry, Kind
 from slipring.native import decode_properties
 from slipring.recording.history.read.value_parsing import ParsedValues, parse_values
 from slipring.recording.history.shape.recorded_samples import RecordedSamples
-from slipring.recording.recording import PlainSampleOffsets
+from slipring.recording.recording import PlainSampleOffsets, Recording
 
 FRAME = "application/vnd.slipring.frame"
 """The content type of a frame."""
 TIME = "time"
 """The user property of a plain message that has its source time."""
+NO_SAMPLES = PlainSampleOffsets(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 class RecordedMessages:
@@ -54,6 +55,15 @@ class RecordedMessages:
         names: list[str] = self._topics.dictionary.take(pa.array(codes)).to_pylist()
         return names
 
+    def plain_samples(self, recording: Recording, topics: set[str]) -> PlainSampleOffsets:
+        """Which messages on these topics were samples when the broker received them.
+
+        The topic alone does not tell: it may have been declared later, or as something else.
+        """
+        if not len(self) or topics.isdisjoint(self.plain_topics()):
+            return NO_SAMPLES
+        return recording.samples(self.offset(0), self.offset(len(self) - 1) + 1)
+
     def plain(
         self, plain: PlainSampleOffsets, begin: int, end: int
     ) -> Iterator[tuple[int, str, Times]]:
@@ -75,10 +85,10 @@ class RecordedMessages:
         """The offsets from the message at `begin` to before the one at `end`."""
         return (self.offset(begin), self.offset(end - 1) + 1) if begin < end else (0, 0)
 
-    def of_parameter(self, entry: Entry, positions: Times) -> "PlainMessages":
+    def of_parameter(self, entry: Entry, positions: Times) -> "_PlainMessages":
         """These messages, which went to a parameter's topic."""
         times, receive_ns = self._times[positions], self._receive_ns[positions]
-        return PlainMessages(
+        return _PlainMessages(
             entry,
             self._payloads.take(pa.array(positions)),
             np.where(times == NO_TIME, receive_ns, times),
@@ -87,7 +97,7 @@ class RecordedMessages:
         )
 
 
-class PlainMessages(NamedTuple):
+class _PlainMessages(NamedTuple):
     """Plain messages to the topic of one parameter, in order: each payload is a value as text."""
 
     entry: Entry

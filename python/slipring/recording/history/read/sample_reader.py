@@ -66,7 +66,7 @@ class SampleReader:
 
     def _batches(self, piece: Piece) -> Iterator[SampleBatch]:
         messages = RecordedMessages(piece.rows)
-        plain = self._plain_samples(messages)
+        plain = messages.plain_samples(self.recording, self.columns.topics)
         begin, count, parts = 0, 0, list[RecordedSamples]()
         for position in messages.frames.tolist():
             found = self._of_frame(messages, position)
@@ -87,22 +87,10 @@ class SampleReader:
         runs = (RecordedSamples.of_run(run, offset, receive_ns) for run in frame.runs)
         return [part for one in runs if (part := self.columns.narrow(one)) is not None]
 
-    def _plain_samples(self, messages: RecordedMessages) -> PlainSampleOffsets | None:
-        """Which messages were plain samples when the broker received them; None if none can be.
-
-        The topic alone does not tell: it may have been declared later, or as something else.
-        """
-        if self.columns.topics.isdisjoint(messages.plain_topics()):
-            return None
-        first, last = messages.offset(0), messages.offset(len(messages) - 1)
-        return self.recording.samples(first, last + 1)
-
     def _of_plain(
-        self, messages: RecordedMessages, plain: PlainSampleOffsets | None, begin: int, end: int
+        self, messages: RecordedMessages, plain: PlainSampleOffsets, begin: int, end: int
     ) -> list[RecordedSamples]:
         """The samples of the plain messages between two positions."""
-        if plain is None:
-            return []
         found = []
         for index, topic, positions in messages.plain(plain, begin, end):
             entry = self.columns.entry(index)

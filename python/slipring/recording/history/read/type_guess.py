@@ -23,7 +23,7 @@ class NumberCount:
     values: int = 0
     numbers: int = 0
     row: int = -1
-    """Of the first value that is no number; -1 if all are numbers."""
+    """Of the first value that is not a number; -1 if all are numbers."""
     text: str = ""
 
     @property
@@ -40,7 +40,7 @@ class TypeGuesses:
         self._counts: dict[str, NumberCount] = {}
 
     def add(self, column: str, texts: pa.Array, first: int = 0) -> None:
-        """Take the values of a column from row `first` on; null is no value."""
+        """Take the values of a column from row `first` on; null is not a value."""
         present = texts.drop_null()
         if not len(present):
             return

@@ -78,7 +78,7 @@ def _one_by_one(parameter: Parameter, texts: pa.Array, absent: Mask) -> ParsedVa
 
 
 def _reader_of(parameter: Parameter) -> Callable[[str], Any]:
-    """A function that reads one text, and raises ValueError or OverflowError if it is no value."""
+    """A function that reads a text; ValueError or OverflowError if the text is not a value."""
     if parameter.labels:
         return _label_reader(parameter.kind, parameter.labels)
     match parameter.kind:

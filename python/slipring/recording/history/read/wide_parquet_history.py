@@ -73,6 +73,6 @@ def _by_type(file: str, field: pa.Field) -> Parameter:
     if pa.types.is_decimal(kind) or pa.types.is_floating(kind):
         return Parameter("f64")
     raise RecordingError(
-        f"{file}: column {field.name!r} is {field.type}, which no parameter is; leave it out, or "
-        "give its type with --type"
+        f"{file}: column {field.name!r} is {field.type}, which is not a type of parameters; "
+        "leave it out, or give its type with --type"
     )

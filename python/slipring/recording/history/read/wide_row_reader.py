@@ -70,7 +70,7 @@ def _parsed(name: str, parameter: Parameter, column: pa.Array) -> Values:
     found = parse_values(parameter, column.cast(pa.string()))
     if found.is_wrong.any():
         row = int(np.flatnonzero(found.is_wrong)[0])
-        raise WrongCell(row, name, f"{column[row].as_py()!r} is no {parameter.type}")
+        raise WrongCell(row, name, f"{column[row].as_py()!r} is not a valid {parameter.type}")
     return found.values
 
 
@@ -79,7 +79,7 @@ def _objects(name: str, parameter: Parameter, column: pa.Array) -> Values:
     try:
         cast = column.cast(ARROW_TYPES[parameter.kind])
     except pa.ArrowException as error:
-        why = f"{column.type} is no {parameter.type}: {error}"
+        why = f"{column.type} is not a valid {parameter.type}: {error}"
         raise WrongCell(0, name, why) from None
     found: Values = cast.to_numpy(zero_copy_only=False)
     return found
@@ -93,7 +93,7 @@ def _qualities(name: str, column: pa.Array) -> Octets:
         if word not in _QUALITY_BYTES:
             row = pc.index(encoded.indices, code).as_py()
             raise WrongCell(
-                row, name, f"{word!r} is no quality; write good, or bad (sensor-failed)"
+                row, name, f"{word!r} is not a valid quality; write good, or bad (sensor-failed)"
             )
     octets = np.array([*(_QUALITY_BYTES[word] for word in words), 0], np.uint8)
     found: Octets = octets[np.asarray(pc.fill_null(encoded.indices, len(words)))]

@@ -46,7 +46,7 @@ def parse_step(text: str) -> int:
     step_ns = int(Decimal(found[1]) * UNITS_NS[found[2]]) if found else 0
     if not 0 < step_ns <= STEP_NS_MAX:
         raise RecordingError(
-            f"{text!r} is no step of time; write 100ms, 1s or 2m (ns, us, ms, s, m, h)"
+            f"{text!r} is not a step of time; write 100ms, 1s or 2m (ns, us, ms, s, m, h)"
         )
     return step_ns
 

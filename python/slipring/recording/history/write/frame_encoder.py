@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from slipring.frames.arrays import DTYPES, Indices, Octets, Times, Values
+from slipring.frames.arrays import DTYPES, Indices, Octets, Times, Values, as_written
 from slipring.model import Kind
 from slipring.native import encode_frame
 from slipring.recording.history.shape.dense_block import DenseBlock
@@ -58,15 +58,7 @@ def grid_run(
     """A grid run; the columns of `values` are in ascending order of the indices."""
     same = qualities if isinstance(qualities, int) else np.ascontiguousarray(qualities)
     contiguous = np.ascontiguousarray(indices), np.ascontiguousarray(times)
-    return ("grid", int(kind), *contiguous, _encoded(kind, values), same)
-
-
-def _encoded(kind: Kind, values: Values) -> Any:
-    if not kind.is_fixed:
-        return values.ravel().tolist()
-    if kind is Kind.BOOL:
-        return np.packbits(values, axis=-1, bitorder="little")
-    return np.ascontiguousarray(values)
+    return ("grid", int(kind), *contiguous, as_written(kind, values), same)
 
 
 def _run(block: DenseBlock, indices: Indices) -> GridRun:

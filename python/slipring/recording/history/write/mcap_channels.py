@@ -121,7 +121,7 @@ class _FlatSamples(NamedTuple):
             np.concatenate([one.qualities for one in parts]),
             np.concatenate([one.offsets for one in parts]),
             np.concatenate([one.receive_ns for one in parts]),
-            pa.concat_arrays([json_values(one.kind, one.values) for one in parts]),
+            pa.concat_arrays([_json_values(one.kind, one.values) for one in parts]),
         )
 
     def take(self, order: Times) -> "_FlatSamples":
@@ -161,7 +161,7 @@ def _comma_joined(texts: pa.Array, starts: Times) -> pa.Array:
     return pc.binary_join(lists, ",")
 
 
-def json_values(kind: Kind, values: Values) -> pa.Array:
+def _json_values(kind: Kind, values: Values) -> pa.Array:
     """Each value as JSON. JSON has no NaN and no infinity: they are null. Bytes are Base64."""
     match kind:
         case Kind.TEXT:

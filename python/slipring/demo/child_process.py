@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -12,14 +13,13 @@ STOP_S = 60
 LOG_LINES_SHOWN = 5
 
 
-class Child:
+@dataclass(frozen=True, eq=False)
+class ChildProcess:
     """`slipring ARGUMENTS`; its output goes to a log file."""
 
-    def __init__(self, name: str, process: asyncio.subprocess.Process, log: Path) -> None:
-        """Take over a started process; use `start`."""
-        self.name = name
-        self.process = process
-        self.log = log
+    name: str
+    process: asyncio.subprocess.Process
+    log: Path
 
     @classmethod
     async def start(cls, name: str, log: Path, *arguments: str, stdout: int | None = None) -> Self:

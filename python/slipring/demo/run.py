@@ -12,7 +12,7 @@ from pathlib import Path
 import slipring
 from slipring.control.address import Address
 from slipring.control.folder import make_private
-from slipring.demo.child import Child
+from slipring.demo.child_process import ChildProcess
 from slipring.demo.jet import Jet
 from slipring.demo.jet.derived import derive
 from slipring.demo.jet.flying import JetFlight
@@ -35,11 +35,11 @@ def run_demo(
     data: Path, *, mqtt: str, console: str, seconds: float | None, keep_bytes: int
 ) -> None:
     """Run until Ctrl-C, SIGTERM, or for so many seconds of flight."""
-    show = Show(data, keep_bytes)
-    asyncio.run(show.run(_free(mqtt), _free(console), seconds))
+    demo = Demo(data, keep_bytes)
+    asyncio.run(demo.run(_free(mqtt), _free(console), seconds))
 
 
-class Show:
+class Demo:
     """Broker, jet, computing client and pipeline together."""
 
     def __init__(self, data: Path, keep_bytes: int) -> None:
@@ -66,13 +66,13 @@ class Show:
 
     async def _start_broker(
         self, stack: contextlib.AsyncExitStack, mqtt: str, console: str
-    ) -> Child:
+    ) -> ChildProcess:
         config = self.data / "broker.toml"
         config.write_text(CONFIG, encoding="utf-8")
         files = ("--data", str(self.data), "--config", str(config))
         arguments = ("serve", "--mqtt", mqtt, "--console", console, *files)
         log = self.data / "broker.log"
-        broker = await Child.start("broker", log, *arguments, stdout=asyncio.subprocess.PIPE)
+        broker = await ChildProcess.start("broker", log, *arguments, stdout=asyncio.subprocess.PIPE)
         stack.push_async_callback(broker.stop)
         return broker
 
@@ -86,7 +86,7 @@ class Show:
             "Ctrl-C ends it.",
         )
 
-    async def _fly(self, address: str, seconds: float | None, *children: Child) -> None:
+    async def _fly(self, address: str, seconds: float | None, *children: ChildProcess) -> None:
         """Fly until it is time to stop; a part that ends early ends the demo."""
         async with asyncio.TaskGroup() as group:
             watchers = [group.create_task(child.failed()) for child in children]
@@ -120,11 +120,9 @@ class Show:
                 self.stop.set()
 
     def _counts(self) -> str:
-        journaled = f"{self._in_journal():,} messages journaled"
+        journal = JournalReader(self.data / "journal")
+        journaled = f"{journal.end_offset():,} messages journaled"
         return f"{self.flight.samples:,} samples, {journaled}, {self.lake.summary()}"
-
-    def _in_journal(self) -> int:
-        return JournalReader(self.data / "journal").end_offset()
 
     def _listen_to_signals(self) -> None:
         """The first Ctrl-C lands the aircraft; a second one ends the demo at once."""

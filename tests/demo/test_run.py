@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from slipring.demo.show import Show
+from slipring.demo.run import Demo
 from slipring.pipeline import lake
 
 ANY = ("--mqtt", "127.0.0.1:0", "--console", "127.0.0.1:0")
@@ -44,7 +44,7 @@ def test_ctrl_c_lands_the_aircraft_and_the_lake_has_every_message(tmp_path: Path
 
 async def test_seconds_are_counted_from_the_take_off(tmp_path: Path) -> None:
     """However long the broker takes to start, the shortest flight writes a row."""
-    show = Show(tmp_path / "demo", keep_bytes=0)
-    show.lake.missing = "this flight needs none"
-    await show.run("127.0.0.1:0", "127.0.0.1:0", seconds=0)
-    assert show.flight.samples >= 20_000
+    demo = Demo(tmp_path / "demo", keep_bytes=0)
+    demo.lake.missing = "this flight needs none"
+    await demo.run("127.0.0.1:0", "127.0.0.1:0", seconds=0)
+    assert demo.flight.samples >= 20_000

@@ -1,10 +1,14 @@
-"""Requests about the broker's table or its streams, in JSON: answers, pages and refusals."""
+"""A client's side of a desk of the broker: requests in JSON, and what the client declares there.
+
+A desk answers requests to `$slipring/NAME/...`: the table and the streams are desks.
+"""
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
-from typing import Any, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from slipring.client.connection import ClientConnection
+from slipring.client.reconnecting import Work, redo
 from slipring.errors import DeclareRefused, NoAnswer, PublishRefused, RequestFailed
 
 NOT_AUTHORIZED = 0x87
@@ -19,12 +23,43 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-class JsonRequests:
-    """One client's requests about `table` or `streams`."""
+class _Declarable(Protocol):
+    """Parameters or a stream that a client publishes."""
 
-    def __init__(self, connection: ClientConnection, about: str) -> None:
-        self._connection = connection
-        self._about = about
+    async def declare(self) -> None:
+        """Declares it on the connection there is now."""
+
+
+Publication = TypeVar("Publication", bound=_Declarable)
+
+
+class Desk(Generic[Publication]):
+    """One client at the desk `table` or `streams`; declares again on every new connection."""
+
+    def __init__(self, connection: ClientConnection, name: str) -> None:
+        self.connection = connection
+        self._name = name
+        self._declared: dict[Publication, None] = {}
+        """In the order of their declarations."""
+        self._redeclaring = redo(connection, self._works)
+
+    async def add(self, one: Publication) -> Publication:
+        """Declares it now, and again on every new connection until `forget`."""
+        await one.declare()
+        self._declared[one] = None
+        return one
+
+    def forget(self, one: Publication) -> None:
+        """Does not declare it again on another connection."""
+        self._declared.pop(one, None)
+
+    def end(self) -> None:
+        """Declares nothing again: the bus is closed."""
+        self._redeclaring.cancel()
+
+    def _works(self) -> Iterator[Work]:
+        for one in self._declared:
+            yield one.declare
 
     async def ask(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
         """The answer to `$slipring/table/<name>`, or to the same of the streams.
@@ -33,18 +68,18 @@ class JsonRequests:
         too long.
         """
         try:
-            answer = await self._answer(f"{self._about}/{name}", json.dumps(body).encode())
+            answer = await self._answer(f"{self._name}/{name}", json.dumps(body).encode())
         except PublishRefused as refused:
             if refused.code != NOT_AUTHORIZED:
                 raise
-            text = f"{refused}: it has no {self._about}, or not for this client"
+            text = f"{refused}: it has no {self._name}, or not for this client"
             raise RequestFailed(text, code="not_authorized") from None
-        return _checked(name, json.loads(answer), self._connection.native.url)
+        return _checked(name, json.loads(answer), self.connection.native.url)
 
     async def pages(
         self, name: str, body: dict[str, Any], start: int = 0, end: int | None = None
     ) -> AsyncIterator[dict[str, Any]]:
-        """All answers to a request that is answered in pages, from an index on to another."""
+        """The pages of an answer, from the index `start` to before `end`."""
         following: int | None = start
         while following is not None and (end is None or following < end):
             page = await self.ask(name, body | {"from": following})
@@ -54,11 +89,11 @@ class JsonRequests:
     async def on_one_connection(
         self, declare: Callable[[], Awaitable[Result]]
     ) -> tuple[int, Result]:
-        """Declares until no reconnection interrupts it: the connection's number, and the result."""
+        """Declares until no reconnection interrupts it; the connection's number, and the result."""
         while True:
-            connection = self._connection.native.connection
+            connection = self.connection.native.connection
             result = await declare()
-            if connection == self._connection.native.connection:
+            if connection == self.connection.native.connection:
                 return connection, result
 
     async def remove(self, names: Iterable[str]) -> None:
@@ -70,13 +105,13 @@ class JsonRequests:
                 raise RequestFailed(text, code=error["code"])
 
     async def _answer(self, topic: str, body: bytes) -> bytes:
-        """Waits for a connection first: the time that the broker has to answer is that of one."""
+        """Asks again if the connection changed: the time to answer counts from its beginning."""
         while True:
-            connection = self._connection.native.connection
+            connection = self.connection.native.connection
             try:
-                return await self._connection.ask(topic, body)
+                return await self.connection.ask(topic, body)
             except NoAnswer:
-                if self._connection.is_open and self._connection.native.connection == connection:
+                if self.connection.is_open and self.connection.native.connection == connection:
                     raise
 
 
