@@ -22,7 +22,7 @@ pub(super) struct PartCopier {
 }
 
 impl PartCopier {
-    /// Appends a run of the chosen parameters. Returns how many samples it has; none if no parameter was
+    /// Appends a run of the chosen parameters. Returns how many samples it has; `None` if no parameter was
     /// chosen.
     pub fn copy(
         &mut self,
