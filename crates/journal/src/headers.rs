@@ -25,7 +25,7 @@ pub(crate) fn read(
     Ok(SegmentHeader::decode(&bytes[..length]))
 }
 
-/// The header of a segment; none where it is damaged, of another version or of another segment.
+/// The header of a segment; `None` if it is damaged, of another version or of another segment.
 pub(crate) fn trusted(
     source: &dyn ReadSegments,
     segment: SegmentId,

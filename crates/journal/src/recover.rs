@@ -99,7 +99,7 @@ fn recover_last(
     found.bytes_read = storage.size(last)?;
     let noted = NotedEnds::read(storage, found.written_by)?;
     let tail = settle_tail(storage, last, &noted)?;
-    (found.end, found.cut) = (tail.index.end_in(last), tail.cut);
+    (found.end, found.cut) = (tail.index.end.in_segment(last), tail.cut);
     found.damage.extend(tail.damage);
     let unused = found.end == JournalPosition::first(last) && found.damage.is_empty();
     found.active = if unused { last } else { last.next(found.end.offset) };
@@ -123,7 +123,7 @@ fn recover_last(
 
 /// How far the journal had come, as the files beside the segments say.
 struct NotedEnds {
-    /// Everything before it was synced. None where there is no such file: an older Slipring wrote the
+    /// Everything before it was synced. `None` if there is no such file: an older Slipring wrote the
     /// journal.
     durable: Option<JournalPosition>,
     snapshot: Option<JournalPosition>,
@@ -294,7 +294,7 @@ fn walk(storage: &dyn Storage, segment: SegmentId) -> io::Result<Walked> {
     let mut scan = Scan { source: storage, window: &mut window };
     let (mut index, mut damage, mut witnessed) = (SegmentIndex::new(segment), Vec::new(), 0);
     loop {
-        let at = index.end_in(segment);
+        let at = index.end.in_segment(segment);
         match scan.step(at, CheckDepth::Bodies)? {
             ScanStep::Batch(header) => {
                 let synced = header.unsynced.and_then(|back| at.position.checked_sub(back.into()));

@@ -46,7 +46,7 @@ fn a_bit_flip_in_the_middle_is_named_and_the_rest_is_readable() {
 }
 
 #[test]
-fn a_bad_last_batch_is_not_there_yet() {
+fn a_reader_ignores_a_damaged_last_batch() {
     let (sim, _journal) = journal_of(3, 1 << 20);
     sim.flip_bit(FIRST, HEADER + 2 * batch_bytes() + 60);
     assert_eq!(reader(&sim).end_offset().unwrap(), 2);
@@ -76,7 +76,7 @@ fn a_last_batch_that_was_synced_is_named_and_set_aside() {
 }
 
 #[test]
-fn a_torn_last_batch_that_nobody_saw_synced_is_cut_and_nothing_is_set_aside() {
+fn a_torn_last_batch_that_was_not_synced_is_cut_and_not_set_aside() {
     let (sim, _) = journal_of(3, 1 << 20);
     sim.flip_bit(FIRST, HEADER + 2 * batch_bytes() + 60);
     let receipt = Stepped::open(&sim.restart(Crash::Kill), 1 << 20).unwrap().receipt;
