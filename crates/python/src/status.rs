@@ -7,7 +7,7 @@ use slipring_core::Newest;
 
 /// Dictionaries, lists, texts and numbers, made from the serialised form: no field is named here. The types
 /// for Python are in `slipring.status`.
-pub fn shown<'py>(py: Python<'py>, value: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn shown<'py>(py: Python<'py>, value: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
     let text =
         serde_json::to_string(value).map_err(|why| PyValueError::new_err(why.to_string()))?;
     py.import("json")?.call_method1("loads", (text,))
@@ -15,7 +15,7 @@ pub fn shown<'py>(py: Python<'py>, value: &impl Serialize) -> PyResult<Bound<'py
 
 /// A topic's newest message.
 #[pyclass(frozen, get_all, module = "slipring._native")]
-pub struct Value {
+pub(crate) struct Value {
     topic: String,
     payload: Vec<u8>,
     payload_bytes: usize,

@@ -1,6 +1,6 @@
-//! The client for Python. Every call returns at once and never gives up the interpreter.
+//! The client for Python. Every call returns at once and never releases the interpreter lock.
 
-pub mod options;
+pub(crate) mod options;
 mod rows;
 mod writer;
 
@@ -21,8 +21,8 @@ import_exception!(slipring.errors, ConnectionLost);
 import_exception!(slipring.errors, InvalidTopic);
 import_exception!(slipring.errors, Refused);
 
-/// Adds what this file has to the module.
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+/// Adds the classes of this folder to the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<writer::Writer>()?;
     module.add_class::<Client>()
 }
@@ -240,8 +240,8 @@ impl Client {
     ) -> PyResult<Bound<'py, PyList>> {
         let messages = self.client.take(SubscriptionId(identity), count_max, bytes_max);
         let rows = messages.iter().map(|message| {
-            let arrived_ns =
-                message.properties.as_ref().map_or(0, |properties| properties.arrived_ns);
+            let properties = message.properties.as_ref();
+            let arrived_ns = properties.map_or(0, |properties| properties.arrived_ns);
             (PyBytes::new(py, &message.payload), arrived_ns)
         });
         PyList::new(py, rows.collect::<Vec<_>>())

@@ -17,7 +17,7 @@ use crate::frames::given::{GivenQuality, Row, kind_of, values_of};
 const BEAT_MS_MAX: u64 = 10_000;
 
 /// How long samples are gathered.
-pub fn beat(milliseconds: u64) -> PyResult<Duration> {
+pub(crate) fn beat(milliseconds: u64) -> PyResult<Duration> {
     if milliseconds > BEAT_MS_MAX {
         let text = format!("a beat has 1 to {BEAT_MS_MAX} ms, or 0 for at once");
         return Err(PyValueError::new_err(text));
@@ -26,7 +26,7 @@ pub fn beat(milliseconds: u64) -> PyResult<Duration> {
 }
 
 /// The QoS of frames.
-pub fn qos(number: u8) -> PyResult<QoS> {
+pub(crate) fn qos(number: u8) -> PyResult<QoS> {
     match rows::qos(number)? {
         QoS::ExactlyOnce => Err(PyValueError::new_err("frames are sent at QoS 0 or 1")),
         qos => Ok(qos),
@@ -35,7 +35,7 @@ pub fn qos(number: u8) -> PyResult<QoS> {
 
 /// Gathers samples and sends them as frames.
 #[pyclass(frozen, module = "slipring._native")]
-pub struct Writer {
+pub(crate) struct Writer {
     writer: slipring_client::Writer,
     url: String,
 }

@@ -13,7 +13,7 @@ use super::given::{GivenQuality, Row, kind_of, values_of};
 /// The bytes of a frame. Raises `FrameError` if samples do not fit together.
 #[pyfunction]
 #[pyo3(signature = (runs, *, table, sequence, sent_ns, hops=None, deflate=false))]
-pub fn encode_frame<'py>(
+pub(crate) fn encode_frame<'py>(
     py: Python<'py>,
     runs: Vec<Bound<'py, PyTuple>>,
     table: u32,
