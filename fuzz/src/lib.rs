@@ -5,7 +5,6 @@
 
 mod beside;
 mod choice;
-mod choosing_by_length;
 mod client;
 mod client_packet;
 mod frame;
@@ -13,6 +12,7 @@ mod journal;
 mod journal_protocol;
 mod ledger;
 mod left_out;
+mod length_chooser;
 mod properties;
 mod sample;
 mod session;

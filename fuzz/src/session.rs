@@ -14,8 +14,8 @@ use slipring_wire::{
     Version, matches, shared, split_packet,
 };
 
-use crate::choosing_by_length::ChoosingByLength;
 use crate::client_packet::ClientPacket;
+use crate::length_chooser::LengthChooser;
 
 /// One user, so that an enhanced authentication has somebody to look for.
 static USERS: LazyLock<Users> = LazyLock::new(|| {
@@ -233,8 +233,7 @@ impl FuzzedSession {
 
     fn subscribe(&mut self, packet: &Subscribe<'_>) {
         let (version, reply) = (self.conversation.version(), &mut self.reply);
-        let done =
-            self.session.subscribe(packet, &self.limits, version, &mut ChoosingByLength, reply);
+        let done = self.session.subscribe(packet, &self.limits, version, &mut LengthChooser, reply);
         assert_eq!(done.changes.len() + done.refused.len(), packet.subscriptions.len());
         self.enter();
         for change in done.changes.iter().filter(|change| change.replay) {

@@ -202,8 +202,10 @@ impl JournalReader {
             match headers::find(&*self.source, *last)? {
                 FoundHeader::Short => drop(self.segments.pop()),
                 FoundHeader::Damaged(_) => {
-                    let newest = headers::newest_epoch(&*self.source, &self.segments)?;
-                    (self.epoch, self.is_epoch_hidden) = (newest, true);
+                    let find = |segment| headers::find(&*self.source, segment);
+                    let newest = headers::newest(&self.segments, find)?;
+                    self.epoch = newest.map_or(0, |header| header.epoch);
+                    self.is_epoch_hidden = true;
                     break;
                 }
                 FoundHeader::Whole(header) => {

@@ -176,23 +176,10 @@ fn known_writer(
     storage: &dyn Storage,
     others: &[SegmentId],
 ) -> Result<Option<(JournalIdentity, u64)>, OpenError> {
-    match newest_writer(storage, others)? {
+    match headers::newest(others, |segment| find_header(storage, segment))? {
         None => Ok(watermarks::owner(storage)?.map(|identity| (identity, 0))),
-        newest => Ok(newest),
+        Some(header) => Ok(Some((header.identity, header.epoch))),
     }
-}
-
-/// Identity and epoch of the newest segment whose header is whole.
-fn newest_writer(
-    storage: &dyn Storage,
-    segments: &[SegmentId],
-) -> Result<Option<(JournalIdentity, u64)>, OpenError> {
-    for segment in segments.iter().rev() {
-        if let FoundHeader::Whole(header) = find_header(storage, *segment)? {
-            return Ok(Some((header.identity, header.epoch)));
-        }
-    }
-    Ok(None)
 }
 
 /// The header as recovery needs it: another version, or the header of another segment, is an error.

@@ -131,7 +131,7 @@ pub struct RefusedFilter {
 pub enum ProtocolEvent {
     /// A message, and the subscriptions it matches.
     Message {
-        /// The subscriptions that want it; `None` after an unsubscribe.
+        /// The subscriptions that want it; empty after an unsubscribe.
         subscriptions: Arc<[SubscriptionId]>,
         /// The message.
         message: ReceivedMessage,

@@ -28,9 +28,9 @@ fn batch_bytes() -> usize {
 
 #[test]
 fn a_bit_flip_in_the_middle_is_named_and_the_rest_is_readable() {
-    for place in [10, 60] {
+    for position in [10, 60] {
         let (sim, _journal) = journal_of(3, 1 << 20);
-        sim.flip_bit(FIRST, HEADER + batch_bytes() + place);
+        sim.flip_bit(FIRST, HEADER + batch_bytes() + position);
         let mut reader = reader(&sim);
         assert_eq!(reader.end_offset().unwrap(), 3);
         assert_eq!(reader.read(0..1, 1000).unwrap().len(), 1);
@@ -215,13 +215,13 @@ fn records_alone_fill_segments_that_are_parts_of_one_offset() {
 #[test]
 fn a_bit_flip_among_records_alone_loses_one_batch_and_is_named() {
     // In the header, then in the body.
-    for place in [9, 50] {
+    for position in [9, 50] {
         let sim = SimulatedDisk::new(1);
         let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
         for number in 0..4_u8 {
             stepped.put(&[], &[number; 20], true);
         }
-        sim.flip_bit(FIRST, HEADER + super::batch(&[], &[0; 20]).bytes() + place);
+        sim.flip_bit(FIRST, HEADER + super::batch(&[], &[0; 20]).bytes() + position);
         let mut records = Vec::new();
         let each = &mut |batch: crate::reader::StateBatch<'_>| records.push(batch.records[0]);
         let damage = reader(&sim).follow(None, each).unwrap().damage;

@@ -191,8 +191,8 @@ fn write_bits<'s, 'a: 's>(
     out: &mut Vec<u8>,
 ) {
     let mut sink = BitSink::new(out);
-    for (place, sample) in samples.enumerate() {
-        if place % row == 0 {
+    for (position, sample) in samples.enumerate() {
+        if position % row == 0 {
             sink.end_byte();
         }
         sink.push(sample.value == ValueView::Bool(true));

@@ -5,9 +5,9 @@ use slipring_core::table::Needs;
 use slipring_core::{Choosing, Limit};
 
 /// Answers yes for about every other length.
-pub(crate) struct ChoosingByLength;
+pub(crate) struct LengthChooser;
 
-impl Choosing for ChoosingByLength {
+impl Choosing for LengthChooser {
     fn may_subscribe(&self, filter: &str) -> bool {
         filter.len() % 7 > 0
     }
