@@ -25,7 +25,9 @@ fn take_u64(rest: &mut &[u8]) -> Option<u64> {
 }
 
 fn put_numbers(body: &mut Vec<u8>, numbers: &[u64]) {
-    numbers.iter().for_each(|number| body.extend_from_slice(&number.to_le_bytes()));
+    for number in numbers {
+        body.extend_from_slice(&number.to_le_bytes());
+    }
 }
 
 #[cfg(test)]
