@@ -81,7 +81,7 @@ pub(crate) struct Lent<'py> {
 }
 
 impl<'py> Lent<'py> {
-    /// Raises `BufferError` or `TypeError` if it has none.
+    /// Raises `BufferError` or `TypeError` if the object has no contiguous memory.
     #[allow(unsafe_code, reason = "the buffer protocol is a C interface")]
     pub fn of(object: &Bound<'py, PyAny>) -> PyResult<Self> {
         let mut view = ffi::Py_buffer::new();

@@ -81,7 +81,7 @@ impl Engine {
         (events.into_iter().map(Event::from).collect(), lost)
     }
 
-    /// Why the engine cannot continue, if it cannot; then the process must end.
+    /// Why the engine cannot continue, so that the process must end; None while it works.
     #[getter]
     fn failure(&self) -> Option<&str> {
         self.0.failure()
@@ -92,9 +92,9 @@ impl Engine {
         self.0.silence().as_secs_f64()
     }
 
-    /// How many descriptors the process may have, and how many of them MQTT clients.
+    /// How many descriptors the process may have, and how many of them are for MQTT clients.
     #[getter]
-    #[expect(clippy::unused_self, reason = "a getter of Python has it")]
+    #[expect(clippy::unused_self, reason = "a getter of Python has `self`")]
     fn descriptors(&self) -> (usize, usize) {
         let Descriptors { most, for_clients } = Descriptors::now();
         (most, for_clients)
@@ -166,7 +166,7 @@ impl Engine {
         PyBytes::new(py, &py.detach(|| self.0.ask_streams(name, body)))
     }
 
-    /// Reads what has arrived, disconnects every client, writes the journal to disk.
+    /// Reads the packets that have arrived, disconnects every client, and writes the journal to disk.
     fn stop(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.0.stop()).map_err(|error| raise(&error))
     }

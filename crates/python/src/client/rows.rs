@@ -54,7 +54,7 @@ pub(crate) fn with_message<T>(
     Ok(call(&Publish { qos, retain, properties, ..Publish::new(topic, payload) }))
 }
 
-/// The properties of a row; `None` for most.
+/// The properties of a row; most rows have none.
 fn properties_of(row: &Bound<'_, PyTuple>) -> PyResult<Option<PropertiesRow>> {
     let mut plain = true;
     for position in [3, 5, 6, 7, 8].into_iter().take_while(|position| *position < row.len()) {
@@ -119,8 +119,8 @@ pub(crate) fn event_row(py: Python<'_>, event: ClientEvent) -> PyResult<Bound<'_
     }
 }
 
-/// Why the broker refused a message, as (code, text); `None` if it did not. With code 0, nobody knows
-/// whether the broker has the message.
+/// Why the broker refused a message, as (code, text); `None` if it did not. Code 0 means that the broker
+/// may or may not have the message.
 pub(crate) fn fault(outcome: PublishOutcome) -> Option<(u8, String)> {
     match outcome {
         PublishOutcome::Acknowledged => None,

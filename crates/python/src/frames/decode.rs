@@ -66,7 +66,7 @@ impl NativeRun {
     }
 }
 
-/// Decodes a frame. Raises `FrameError` if it is none.
+/// Decodes a frame. Raises `FrameError` if the payload is not a frame.
 #[pyfunction]
 pub(crate) fn decode_frame(payload: &Bound<'_, PyBytes>) -> PyResult<NativeFrame> {
     let (py, bytes) = (payload.py(), payload.as_bytes());

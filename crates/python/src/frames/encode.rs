@@ -1,4 +1,4 @@
-//! Encodes a frame at once, from rows, grids and samples: for tests, and for imports.
+//! Encodes a whole frame from rows, grids and samples: for tests, and for imports.
 
 #![allow(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
 

@@ -171,7 +171,7 @@ impl<'py> Row<'py> {
         Ok(())
     }
 
-    /// Hands it to one of the two: as a block, or as samples if values have no fixed width.
+    /// Calls `block`, or `samples` if the values have no fixed width.
     pub fn give<E>(
         &self,
         block: impl FnOnce(&Block<'_>) -> Result<(), E>,
