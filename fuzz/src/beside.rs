@@ -1,7 +1,7 @@
-//! What stands beside the segments of a good journal: any indexes and any consumers. They may cost
-//! time, and never a message that is read by its offset.
+//! The files beside the segments of a good journal: any indexes and any consumers. They may cost time, but
+//! every message can still be read by its offset.
 //!
-//! The bytes are made here from `docs/journal.md`, so that this is also a second reading of it.
+//! This file encodes them itself, from `docs/journal.md`: a second reading of the specification.
 
 use std::fs;
 use std::ops::ControlFlow;
@@ -48,7 +48,7 @@ struct Beside<'a> {
     consumers: Vec<(&'a str, Consumer<'a>)>,
 }
 
-/// The bytes are what others left in the folder.
+/// The bytes are files that other programs left in the folder.
 pub fn beside(data: &[u8]) {
     let Ok(beside) = Beside::arbitrary(&mut Unstructured::new(data)) else { return };
     let scratch = Scratch::new();
@@ -80,7 +80,7 @@ fn good_journal(dir: &Path) -> Journal {
     journal
 }
 
-/// By time, a whole index is believed: who writes one that lies can write messages that lie.
+/// A search by time trusts a whole index: a program that can forge an index can also forge messages.
 fn read_all(dir: &Path, believed: bool) {
     let mut reader = JournalReader::open(dir).expect("it is there");
     for (number, receive_ns) in TIMES.into_iter().enumerate().rev() {
@@ -96,7 +96,7 @@ fn read_all(dir: &Path, believed: bool) {
     }
 }
 
-/// Who is known to stand somewhere is not overtaken, and who is not known holds everything.
+/// Retention keeps what a consumer has not read, and everything if a consumer's position is unknown.
 fn retire(journal: &Journal, dir: &Path) {
     let found = consumers::list(dir).expect("the folder can be listed");
     let rules = RetentionRules { age: None, bytes: Some(0), keep_unread: true };

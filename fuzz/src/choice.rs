@@ -1,4 +1,4 @@
-//! What a subscription chooses, and how: any filter, any user properties.
+//! The filter and the needs of a selection: any text, any user properties.
 
 use arbitrary::{Arbitrary, Unstructured};
 use slipring_core::table::{ListId, Needs, SELECTIONS, SelectionFilter};
@@ -6,7 +6,7 @@ use slipring_wire::{check_filter, matches};
 
 /// A filter, a topic to match it with, and user properties.
 #[derive(Arbitrary, Debug)]
-struct Said<'a> {
+struct ChoiceInput<'a> {
     filter: &'a str,
     topic: &'a str,
     properties: Vec<(u8, &'a str, &'a str)>,
@@ -15,24 +15,24 @@ struct Said<'a> {
 const NAMES: [&str; 7] = ["deliver", "rate", "deadband", "change", "beat", "from", ""];
 
 pub fn choice(data: &[u8]) {
-    let Ok(said) = Said::arbitrary_take_rest(Unstructured::new(data)) else { return };
-    aim(said.filter, said.topic);
+    let Ok(input) = ChoiceInput::arbitrary_take_rest(Unstructured::new(data)) else { return };
+    check_filter_of(input.filter, input.topic);
     let name = |number: u8, other| match NAMES[usize::from(number) % NAMES.len()] {
         "" => other,
         name => name,
     };
-    needs(said.properties.iter().map(|(number, other, text)| (name(*number, *other), *text)));
+    needs(input.properties.iter().map(|(number, other, text)| (name(*number, *other), *text)));
 }
 
-/// A choice under a name is the same choice; whatever is chosen is a list or a filter that is one.
-fn aim(filter: &str, topic: &str) {
+/// A filter means the same behind a selection's name. Each is a list, or holds a valid filter.
+fn check_filter_of(filter: &str, topic: &str) {
     if check_filter(filter).is_err() {
         return;
     }
     let named = format!("{SELECTIONS}plot/{filter}");
     match SelectionFilter::parse(filter) {
         Some(SelectionFilter::Filter(inner)) => {
-            check_filter(inner).expect("the rest of a filter is one");
+            check_filter(inner).expect("the rest of a filter is a filter");
             let is_own = inner == filter;
             assert!(is_own || filter.starts_with(SELECTIONS) && filter.ends_with(inner));
             let again =
@@ -49,12 +49,12 @@ fn aim(filter: &str, topic: &str) {
     }
 }
 
-/// What is read is written and read as the same; what is wrong is told in a few words.
+/// Needs that are parsed, written and parsed again are the same. An error message is short.
 fn needs<'a>(properties: impl Iterator<Item = (&'a str, &'a str)>) {
     match Needs::parse(properties) {
         Ok(Some(needs)) => {
-            let said = needs.properties();
-            let pairs = said.iter().map(|(name, text)| (*name, text.as_str()));
+            let written = needs.properties();
+            let pairs = written.iter().map(|(name, text)| (*name, text.as_str()));
             assert_eq!(Needs::parse(pairs), Ok(Some(needs)));
         }
         Ok(None) => {}

@@ -216,7 +216,7 @@ impl FuzzedClient {
         self.receive(&bytes);
     }
 
-    /// Some reader is done with some message.
+    /// A reader is done with a message.
     fn done(&mut self, position: usize) {
         let tag = self.tag(position);
         self.protocol.done(tag.as_slice());
@@ -250,7 +250,7 @@ impl FuzzedClient {
         }
     }
 
-    /// All that was sent is packets a client may send, and nothing came before the broker's yes.
+    /// Only packets that a client may send were sent, and no event came before `Connected`.
     fn finish(mut self) {
         self.output.extend_from_slice(self.protocol.output());
         let mut rest = &self.output[..];

@@ -1,4 +1,4 @@
-//! Frames: whatever decodes can be read, copied, taken apart and made again.
+//! Frames: a decoded frame can be read, copied, divided and encoded again.
 
 use slipring_wire::frame::{
     FrameBounds, FrameBuf, FrameView, Header, Kind, OwnedValue, RangeSet, RunView, Sample,
@@ -50,7 +50,7 @@ fn finished(frame: &mut FrameBuf, header: &Header, deflate: bool) -> Vec<Plain> 
     frame.finish(header, deflate, &mut out);
     // Choosing every other bool takes a range for each, so a part may be larger than its run.
     let bounds = FrameBounds { samples_max: BOUNDS.samples_max, raw_bytes_max: 1 << 24 };
-    let view = FrameView::decode(&out, &mut scratch, &bounds).expect("what we make decodes");
+    let view = FrameView::decode(&out, &mut scratch, &bounds).expect("our own frame decodes");
     assert_eq!(view.header, *header);
     assert_eq!(view.samples(), pushed);
     view.runs().flat_map(|run| visited(&run)).collect()

@@ -1,6 +1,6 @@
 //! The journal: any bytes, and any damage to well-made ones, as its segment files.
 //!
-//! The bytes are made here from `docs/journal.md`, so that this is also a second reading of it.
+//! This file encodes them itself, from `docs/journal.md`: a second reading of the specification.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,14 +40,14 @@ enum Header<'a> {
 enum Piece<'a> {
     /// A whole batch at the offset that comes next.
     Next(Vec<(u8, &'a str, &'a [u8])>),
-    /// A header that checks, and a body that checks, whatever they say.
+    /// A header and a body with right checksums and any content.
     Odd {
         base: Offset,
         count: u32,
         receive_ns: i64,
         body: &'a [u8],
     },
-    /// A header that checks, and claims any length for what follows.
+    /// A header with a right checksum that claims any length for its body.
     Lying {
         base: Offset,
         count: u32,
@@ -99,7 +99,7 @@ pub fn read_all(dir: &Path) {
     }
 }
 
-/// Whoever follows gets to an end, and retained messages lie in their batch.
+/// Following the journal ends, and retained messages lie in their batch.
 fn follow(reader: &mut JournalReader, from: Option<JournalPosition>) {
     let _ = reader.follow(from, &mut |batch| {
         let offsets = batch.base_offset..batch.base_offset + u64::from(batch.count);
@@ -107,8 +107,8 @@ fn follow(reader: &mut JournalReader, from: Option<JournalPosition>) {
     });
 }
 
-/// What opens for writing takes a message and gives it back, also after it was closed. Only a
-/// segment before the last may hide it: recovery leaves those as they are.
+/// A journal that opens for writing takes a message and gives it back, also after it was closed. Only
+/// damage in a segment before the last may hide it: recovery leaves those segments as they are.
 fn write_and_read(dir: &Path, alone: bool) {
     let options = JournalOptions { segment_bytes: 4096, ..JournalOptions::default() };
     let Ok((journal, receipt)) = Journal::open(dir, options, |_| ()) else { return };
@@ -122,14 +122,14 @@ fn write_and_read(dir: &Path, alone: bool) {
     journal.close().expect("a journal in memory is written");
     match JournalReader::open(dir).and_then(|mut reader| reader.read(offsets.clone(), 1 << 16)) {
         Ok(columns) => assert_eq!(columns.payload.get(0), b"payload"),
-        Err(error) => assert!(!alone && is_told(&error), "{error}"),
+        Err(error) => assert!(!alone && names_the_segment(&error), "{error}"),
     }
     let (_, again) = Journal::open(dir, options, |_| ()).expect("what was closed opens again");
     assert_eq!((again.next_offset, again.cut), (offsets.end, None));
 }
 
-/// Whether the error names the segment that is not as it should be.
-pub fn is_told(error: &ReadError) -> bool {
+/// Whether the error names the segment that is damaged, foreign or of another version.
+pub fn names_the_segment(error: &ReadError) -> bool {
     use ReadError::{Damaged, Foreign, Version};
     matches!(error, Damaged(_) | Foreign { .. } | Version { .. })
 }
@@ -268,7 +268,7 @@ fn put_batch(base: u64, count: u32, claims: Claims, body: &[u8], out: &mut Vec<u
     out.extend_from_slice(body);
 }
 
-/// A snapshot that checks at any position, or any bytes.
+/// A snapshot of any position with right checksums, or any bytes.
 fn snapshot(rest: &[u8]) -> Vec<u8> {
     let Some((place, state)) = rest.split_first_chunk::<28>() else { return rest.to_vec() };
     let mut bytes = b"SLIPSNAP".to_vec();

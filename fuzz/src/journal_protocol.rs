@@ -1,7 +1,6 @@
-//! What readers elsewhere and a broker say to each other about a journal: requests, answers, and the
-//! batches in them, which neither believes.
+//! Requests of remote readers, a broker's answers, and the batches in them. Neither side trusts the other.
 //!
-//! The batches are made here from `docs/journal.md`, so that this is also a second reading of it.
+//! This file encodes the batches itself, from `docs/journal.md`: a second reading of the specification.
 
 use arbitrary::{Arbitrary, Unstructured};
 use crc32c::crc32c;
@@ -10,7 +9,7 @@ use slipring_journal::{JournalAnswer, JournalRequest, MessageColumns};
 const NAMES: [&str; 8] = ["about", "read", "samples", "at", "position", "commit", "write", ""];
 
 #[derive(Arbitrary, Debug)]
-struct Said<'a> {
+struct ProtocolInput<'a> {
     body: &'a [u8],
     first: u32,
     batches: Vec<Piece<'a>>,
@@ -22,7 +21,7 @@ struct Said<'a> {
 enum Piece<'a> {
     /// A whole batch at the offset that comes next.
     Next(&'a str, Vec<(u8, &'a str, &'a [u8])>),
-    /// Checksums that hold, whatever they are over.
+    /// A batch with right checksums and any content.
     Odd {
         ahead: u8,
         count: u32,
@@ -34,25 +33,25 @@ enum Piece<'a> {
 
 /// The bytes choose a body of requests and answers, and an excerpt.
 pub fn journal_protocol(data: &[u8]) {
-    let Ok(said) = Said::arbitrary_take_rest(Unstructured::new(data)) else { return };
+    let Ok(input) = ProtocolInput::arbitrary_take_rest(Unstructured::new(data)) else { return };
     for name in NAMES {
-        if let Ok(request) = JournalRequest::decode(name, said.body) {
-            assert_eq!((request.name(), &request.encode()[..]), (name, said.body));
+        if let Ok(request) = JournalRequest::decode(name, input.body) {
+            assert_eq!((request.name(), &request.encode()[..]), (name, input.body));
         }
-        match JournalAnswer::decode(name, said.body) {
-            Some(Ok(answer)) => assert_eq!(answer.encode(), said.body),
-            Some(Err(refusal)) => assert!(refusal.encode().len() == said.body.len()),
+        match JournalAnswer::decode(name, input.body) {
+            Some(Ok(answer)) => assert_eq!(answer.encode(), input.body),
+            Some(Err(refusal)) => assert!(refusal.encode().len() == input.body.len()),
             None => {}
         }
     }
-    read(&said);
+    read(&input);
 }
 
-/// What is taken is in a row, from where it was asked for and no further, in one go or in many.
-fn read(said: &Said<'_>) {
-    let (first, excerpt) = excerpt(said);
-    let start = first + u64::from(said.range.0);
-    let range = start..start + u64::from(said.range.1);
+/// The messages have consecutive offsets within the range, whether they are taken in one call or in many.
+fn read(input: &ProtocolInput<'_>) {
+    let (first, excerpt) = excerpt(input);
+    let start = first + u64::from(input.range.0);
+    let range = start..start + u64::from(input.range.1);
     let mut whole = MessageColumns::starting_at(start);
     let Ok(true) = whole.take_excerpt(&excerpt, first, &range, usize::MAX) else { return };
     let taken: Vec<i64> = (start..whole.end).map(|offset| i64::try_from(offset).unwrap()).collect();
@@ -62,17 +61,17 @@ fn read(said: &Said<'_>) {
     while end < whole.end {
         let mut part = MessageColumns::starting_at(end);
         let rest = end..range.end;
-        part.take_excerpt(&excerpt, first, &rest, usize::from(said.bytes_max)).unwrap();
+        part.take_excerpt(&excerpt, first, &rest, usize::from(input.bytes_max)).unwrap();
         assert!(part.end > end && part.offset[0] == i64::try_from(end).unwrap());
         end = part.end;
     }
     assert_eq!(end, whole.end);
 }
 
-fn excerpt(said: &Said<'_>) -> (u64, Vec<u8>) {
-    let first = u64::from(said.first);
+fn excerpt(input: &ProtocolInput<'_>) -> (u64, Vec<u8>) {
+    let first = u64::from(input.first);
     let (mut next, mut bytes) = (first, Vec::new());
-    for piece in &said.batches {
+    for piece in &input.batches {
         match piece {
             Piece::Next(publisher, messages) => {
                 let mut body = short(publisher);

@@ -1,4 +1,4 @@
-//! The records of sessions: any bytes as what a journal holds of them.
+//! The records of sessions and of the table: any bytes.
 
 use slipring_core::ledger::{BatchHead, Ledger, Records};
 use slipring_core::table::Registry;
@@ -51,7 +51,7 @@ fn snapshot(ledger: &Ledger) -> Vec<u8> {
     out
 }
 
-/// A client comes back to each session, and none of its messages is there any more.
+/// A client comes back to each session, and the journal has lost all its messages.
 fn go_on(ledger: &Ledger) {
     let needed = ledger.needed();
     for (number, kept) in ledger.sessions() {
@@ -76,7 +76,7 @@ fn go_on(ledger: &Ledger) {
     }
 }
 
-/// What a session declared is its own again, as far as it is there.
+/// A session publishes again the parameters that it had declared and that still exist.
 fn publish_again(ledger: &Ledger) {
     let Some(entries) = ledger.table() else { return };
     let mut registry = Registry::restore(entries.clone());

@@ -1,6 +1,6 @@
-//! Offsets that are left out, and the two small files beside the segments: `durable`, up to where the journal is
-//! known to be on the disk, and `reserved`, up to where offsets may have been given. Well made, torn, damaged,
-//! of another journal, or any bytes.
+//! Segments that leave out offsets, and the two small files beside them: `durable`, up to where the journal is
+//! synced, and `reserved`, up to where offsets may have been given. A file is well made, torn, damaged, of another
+//! journal, or any bytes.
 
 use std::fs;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use arbitrary::{Arbitrary, Unstructured};
 use crc32c::crc32c;
 use slipring_journal::{Batch, Journal, JournalOptions, JournalReader, MessageFlags, ReadError};
 
-use crate::journal::{Offset, Scratch, Segment, is_told, read_all};
+use crate::journal::{Offset, Scratch, Segment, names_the_segment, read_all};
 
 /// The journal that the segments belong to.
 const OURS: u8 = 7;
@@ -18,7 +18,7 @@ const SEGMENTS_MAX: usize = 3;
 
 /// One of the two small files.
 #[derive(Arbitrary, Debug)]
-enum Small<'a> {
+enum WatermarkFile<'a> {
     Missing,
     Made { version: u8, is_ours: bool, segment: Offset, position: u16, offset: Offset, flaw: Flaw },
     Raw(&'a [u8]),
@@ -37,7 +37,7 @@ pub fn left_out(data: &[u8]) {
     let mut source = Unstructured::new(data);
     let scratch = Scratch::new();
     let (Ok(durable), Ok(reserved)) =
-        (Small::arbitrary(&mut source), Small::arbitrary(&mut source))
+        (WatermarkFile::arbitrary(&mut source), WatermarkFile::arbitrary(&mut source))
     else {
         return;
     };
@@ -52,7 +52,7 @@ pub fn left_out(data: &[u8]) {
     write_and_read(&scratch.0, reserved.says());
 }
 
-/// A message that is appended gets an offset that nobody can have been given before, and is read back.
+/// An appended message gets an offset that no message can have had before, and is read back.
 fn write_and_read(dir: &Path, reserved: Option<u64>) {
     let before = readable(dir);
     let options = JournalOptions { segment_bytes: 4096, ..JournalOptions::default() };
@@ -70,7 +70,7 @@ fn write_and_read(dir: &Path, reserved: Option<u64>) {
     }
     match JournalReader::open(dir).and_then(|mut reader| reader.read(given.clone(), 1 << 16)) {
         Ok(columns) => assert_eq!(columns.payload.get(0), b"payload"),
-        Err(error) => assert!(is_told(&error), "{error}"),
+        Err(error) => assert!(names_the_segment(&error), "{error}"),
     }
     let (_, again) = Journal::open(dir, options, |_| ()).expect("what was closed opens again");
     assert_eq!(again.next_offset, given.end, "a clean stop leaves nothing out");
@@ -99,7 +99,7 @@ fn readable(dir: &Path) -> Vec<Range<u64>> {
     found
 }
 
-impl Small<'_> {
+impl WatermarkFile<'_> {
     fn put(&self, path: &Path, magic: [u8; 8]) {
         let bytes = match self {
             Self::Missing => return,

@@ -6,7 +6,7 @@ use slipring_wire::{Packet, Properties, PropertiesBuf, PropertyId, RawPacket, Ve
 
 use crate::wire::lists;
 
-/// First byte of a packet, what stands before its properties, and what stands behind them.
+/// The first byte of a packet, the bytes before its properties, and the bytes behind them.
 const PACKETS: &[(u8, &[u8], &[u8])] = &[
     (0x10, b"\0\x04MQTT\x05\x02\0\x0a", b"\0\x01c"),
     (0x10, b"\0\x04MQTT\x05\x06\0\x0a\0\0\x01c", b"\0\x01t\0\x01p"),
@@ -48,7 +48,7 @@ fn length(bytes: usize) -> Vec<u8> {
     if high == 0 { vec![low] } else { vec![low | 0x80, high] }
 }
 
-/// What was accepted can be read and written again, and repeats only what may repeat.
+/// Accepted properties can be read and written again. Only those that may repeat do.
 fn check(list: Properties<'_>) {
     let (mut again, mut seen) = (PropertiesBuf::new(), HashMap::new());
     for (id, value) in list.iter() {

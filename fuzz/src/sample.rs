@@ -1,4 +1,4 @@
-//! A plain message to a parameter's topic, and what a subscriber without frames gets of it.
+//! A plain message to a parameter's topic, and the text and the JSON that subscribers without frames get.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use slipring_wire::{Properties, PropertiesBuf, PropertyId, Value};
 
 /// A type, and the message.
 #[derive(Arbitrary, Debug)]
-struct Said<'a> {
+struct SampleInput<'a> {
     kind: u8,
     labels: Vec<(u32, &'a str)>,
     time: Option<&'a str>,
@@ -18,19 +18,19 @@ struct Said<'a> {
 }
 
 pub fn sample(data: &[u8]) {
-    let Ok(said) = Said::arbitrary_take_rest(Unstructured::new(data)) else { return };
-    let Some(table) = table(&said) else { return };
+    let Ok(input) = SampleInput::arbitrary_take_rest(Unstructured::new(data)) else { return };
+    let Some(table) = table(&input) else { return };
     let entry = table.get(ParameterIndex::new(0)).expect("declared");
     let mut properties = PropertiesBuf::new();
-    if let Some(time) = said.time.filter(|time| !time.contains('\0') && time.len() < 1 << 16) {
+    if let Some(time) = input.time.filter(|time| !time.contains('\0') && time.len() < 1 << 16) {
         properties.push(PropertyId::UserProperty, Value::Pair("time", time));
     }
-    let Ok(read) = plain_sample(entry, properties.borrow(), said.payload, 5) else { return };
+    let Ok(read) = plain_sample(entry, properties.borrow(), input.payload, 5) else { return };
     assert_eq!(read.value.view().kind(), entry.kind);
     let mut plain = Vec::new();
     text(&read.of(ParameterIndex::new(0)), &table, &mut plain);
     let again = plain_sample(entry, Properties::NONE, &plain, read.time_ns);
-    // A number without a label may be the label of another, and a label comes first.
+    // The text of a number without a label may be the label of another number. Then the label wins.
     let meant =
         entry.definition.kind.labels().and_then(|labels| {
             labels.value(std::str::from_utf8(&plain).expect("a label or a number"))
@@ -44,12 +44,13 @@ pub fn sample(data: &[u8]) {
 }
 
 /// One parameter, if it can be declared.
-fn table(said: &Said<'_>) -> Option<Entries> {
+fn table(input: &SampleInput<'_>) -> Option<Entries> {
     let kind =
-        Kind::ALL.get(usize::from(said.kind) % (Kind::ALL.len() + 1)).map(|kind| kind.name());
+        Kind::ALL.get(usize::from(input.kind) % (Kind::ALL.len() + 1)).map(|kind| kind.name());
     let mut definition = serde_json::json!({ "type": kind.unwrap_or("enum") });
     if kind.is_none() {
-        let pairs = said.labels.iter().map(|(number, label)| (number.to_string(), (*label).into()));
+        let pairs =
+            input.labels.iter().map(|(number, label)| (number.to_string(), (*label).into()));
         definition["labels"] = serde_json::Value::Object(pairs.collect());
     }
     let definition = Definition::from_json(&definition.to_string()).ok()?;
@@ -58,7 +59,7 @@ fn table(said: &Said<'_>) -> Option<Entries> {
     Some(table)
 }
 
-/// Whether both are the same, also where they are no numbers.
+/// Whether both are the same. Two values that are not a number count as the same.
 fn is_same(one: &PlainSample, other: &PlainSample) -> bool {
     let is_nan = |value: &OwnedValue| value.view().as_f64().is_some_and(f64::is_nan);
     one == other || one.time_ns == other.time_ns && is_nan(&one.value) && is_nan(&other.value)

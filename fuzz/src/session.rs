@@ -14,8 +14,8 @@ use slipring_wire::{
     Version, matches, shared, split_packet,
 };
 
-use crate::odd::Odd;
-use crate::spoken::Spoken;
+use crate::client_packet::ClientPacket;
+use crate::length_chooser::LengthChooser;
 
 /// One user, so that an enhanced authentication has somebody to look for.
 static USERS: LazyLock<Users> = LazyLock::new(|| {
@@ -28,7 +28,7 @@ enum Step<'a> {
     /// Bytes as they are.
     Bytes(&'a [u8]),
     /// A packet that is well-formed, whether it makes sense here or not.
-    Speaks(Spoken<'a>),
+    Speaks(ClientPacket<'a>),
     /// A message from somebody else.
     Message {
         topic: &'a str,
@@ -54,11 +54,11 @@ impl Leaf for Subscriber {
     fn key(&self) {}
 }
 
-struct Run {
+struct FuzzedSession {
     limits: Limits,
     secret: Secret,
     now_ms: u64,
-    link: u64,
+    connection: u64,
     conversation: Conversation,
     incoming: Incoming,
     open: bool,
@@ -73,7 +73,7 @@ struct Run {
 /// The bytes are the steps of a client's life.
 pub fn session(data: &[u8]) {
     let mut source = Unstructured::new(data);
-    let mut run = Run::new();
+    let mut run = FuzzedSession::new();
     while let Ok(step) = Step::arbitrary(&mut source) {
         run.take(&step);
         run.check();
@@ -102,13 +102,13 @@ fn limits() -> Limits {
     }
 }
 
-impl Run {
+impl FuzzedSession {
     fn new() -> Self {
         let limits = limits();
         Self {
             secret: Secret::from([7; 32]),
             now_ms: 1,
-            link: 0,
+            connection: 0,
             conversation: Conversation::new(limits),
             incoming: Incoming::default(),
             open: false,
@@ -139,7 +139,7 @@ impl Run {
     }
 
     fn lose(&mut self) {
-        self.outgoing.detach(ConnectionKey::new(self.link));
+        self.outgoing.detach(ConnectionKey::new(self.connection));
         self.conversation = Conversation::new(self.limits);
         self.incoming = Incoming::default();
         (self.open, self.over) = (false, false);
@@ -218,8 +218,8 @@ impl Run {
             self.outgoing = Outgoing::new(&self.limits);
             self.tree = Tree::default();
         }
-        self.link += 1;
-        self.outgoing.attach(ConnectionKey::new(self.link), opening.terms, &self.limits);
+        self.connection += 1;
+        self.outgoing.attach(ConnectionKey::new(self.connection), opening.terms, &self.limits);
         self.outgoing.restart_replays(self.retained.newest());
         self.conversation.accept(opening, "client", present, &mut self.reply);
     }
@@ -233,7 +233,7 @@ impl Run {
 
     fn subscribe(&mut self, packet: &Subscribe<'_>) {
         let (version, reply) = (self.conversation.version(), &mut self.reply);
-        let done = self.session.subscribe(packet, &self.limits, version, &mut Odd, reply);
+        let done = self.session.subscribe(packet, &self.limits, version, &mut LengthChooser, reply);
         assert_eq!(done.changes.len() + done.refused.len(), packet.subscriptions.len());
         self.enter();
         for change in done.changes.iter().filter(|change| change.replay) {
@@ -320,7 +320,7 @@ impl Run {
         });
     }
 
-    /// Nothing is larger than its limit, whatever was sent.
+    /// No bound is exceeded, whatever the client sent.
     fn check(&self) {
         let Limits { subscriptions, queue_messages, inflight, .. } = self.limits;
         assert!(self.session.filters().count() <= subscriptions);

@@ -29,7 +29,7 @@ enum Step<'a> {
     End(u8),
 }
 
-struct World {
+struct FuzzedStreams {
     streams: Streams,
     ledger: Ledger,
 }
@@ -37,17 +37,17 @@ struct World {
 pub fn streams(data: &[u8]) {
     let mut rest = Unstructured::new(data);
     let streams = Streams::new(Catalog::default(), 1);
-    let mut world = World { streams, ledger: Ledger::default() };
+    let mut fuzzed = FuzzedStreams { streams, ledger: Ledger::default() };
     for _ in 0..STEPS_MAX {
         let Ok(step) = Step::arbitrary(&mut rest) else { break };
-        world.step(&step);
-        assert!(world.streams.catalog().len() <= STREAMS_MAX);
-        assert!(world.streams.bytes() <= world.streams.catalog().buffer_bytes());
+        fuzzed.step(&step);
+        assert!(fuzzed.streams.catalog().len() <= STREAMS_MAX);
+        assert!(fuzzed.streams.bytes() <= fuzzed.streams.catalog().buffer_bytes());
     }
-    assert_eq!(world.ledger.streams(), world.streams.catalog());
+    assert_eq!(fuzzed.ledger.streams(), fuzzed.streams.catalog());
 }
 
-impl World {
+impl FuzzedStreams {
     fn step(&mut self, step: &Step<'_>) {
         let session = |one: &u8| SessionKey::new(u64::from(one % 3));
         match step {
@@ -132,7 +132,7 @@ impl World {
         }
     }
 
-    /// What is sent are valid packets, none larger than the reader takes, of streams that are there.
+    /// Only valid packets of existing streams are sent, none larger than the reader takes.
     fn take(&mut self, session: SessionKey, room: Portion) {
         let mut out = Vec::new();
         let serving = self.streams.take(session, room, &mut out);
@@ -154,6 +154,6 @@ impl World {
 
 fn are_json(told: &[Vec<u8>]) {
     for one in told {
-        serde_json::from_slice::<serde_json::Value>(one).expect("what is told is JSON");
+        serde_json::from_slice::<serde_json::Value>(one).expect("notices are JSON");
     }
 }

@@ -1,11 +1,11 @@
-//! Requests about the table: any bytes as what clients ask of it, one after the other.
+//! Requests about the table: any bytes, as requests of several clients.
 
 use slipring_core::desk::{Desk, DeskBounds, Requester};
 use slipring_core::ledger::{BatchHead, Ledger};
 use slipring_core::table::{Current, Registry, Table, TableChange, TableRequest};
 use slipring_core::{Limits, Plan, Principal, SessionKey};
 
-/// Small, so that they are reached.
+/// Small bounds, so that a run reaches them.
 fn bounds() -> DeskBounds {
     DeskBounds {
         entries: 12,
@@ -17,32 +17,32 @@ fn bounds() -> DeskBounds {
 }
 const REQUESTS_MAX: usize = 40;
 
-/// What the broker has, and what it wrote down.
-struct World {
+/// The broker's table, and the ledger of its records.
+struct FuzzedTable {
     table: Table,
     ledger: Ledger,
 }
 
 /// Each line is a client (its first byte), the name of a request, a space, and what it says.
 pub fn table(data: &[u8]) {
-    let mut world = World {
+    let mut fuzzed = FuzzedTable {
         table: Table::new(Registry::new(1), Current::default(), &Plan::default()),
         ledger: Ledger::default(),
     };
-    world.note(&TableChange::default());
+    fuzzed.note(&TableChange::default());
     for line in data.split(|byte| *byte == b'\n').take(REQUESTS_MAX) {
         let [client, rest @ ..] = line else { continue };
         let end = rest.iter().position(|byte| *byte == b' ').unwrap_or(rest.len());
         let name = String::from_utf8_lossy(&rest[..end]);
-        world.ask(*client, &name, rest.get(end + 1..).unwrap_or_default());
+        fuzzed.ask(*client, &name, rest.get(end + 1..).unwrap_or_default());
     }
-    let entries = world.ledger.into_table().expect("written down at the begin");
+    let entries = fuzzed.ledger.into_table().expect("recorded at the start");
     let restored = Registry::restore(entries);
-    assert_eq!(restored.entries().to_json(), world.table.registry.entries().to_json());
-    assert_eq!(restored.matching("#"), world.table.registry.matching("#"));
+    assert_eq!(restored.entries().to_json(), fuzzed.table.registry.entries().to_json());
+    assert_eq!(restored.matching("#"), fuzzed.table.registry.matching("#"));
 }
 
-impl World {
+impl FuzzedTable {
     fn note(&mut self, change: &TableChange) {
         let mut records = Vec::new();
         self.table.registry.record(change, &mut records);

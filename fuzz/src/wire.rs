@@ -55,7 +55,7 @@ fn check_packet(found: &RawPacket<'_>, version: Version) {
     assert_eq!(Packet::decode(&again, version).as_ref(), Ok(&packet));
 }
 
-/// Whatever was accepted can be read.
+/// Accepted properties can be read.
 fn read_properties(packet: &Packet<'_>) {
     for list in lists(packet) {
         for (id, _) in list.iter() {

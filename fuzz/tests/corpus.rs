@@ -1,5 +1,5 @@
-//! Every kept input goes through its target: seeds, and what once broke a law. `fuzz/README.md` says
-//! how one gets here.
+//! Runs every kept input through its target: seeds, and inputs that once broke a law. `fuzz/README.md` says
+//! how to add one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ fn every_target_keeps_its_laws_on_every_kept_input() {
 }
 
 #[test]
-fn every_target_takes_nothing_at_all() {
+fn every_target_takes_an_empty_input() {
     for (_, target) in TARGETS {
         target(&[]);
     }

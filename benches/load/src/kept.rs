@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_acknowledged_and_did_not_come_is_lost() {
+    fn an_acknowledged_message_that_does_not_arrive_is_lost() {
         let mut tally = LossTally::new(&[3, 1]);
         for (publisher, number) in [(0, 0), (0, 2), (0, 2), (0, 3), (1, 0), (9, 0)] {
             tally.count(MessageNumber { publisher, number });

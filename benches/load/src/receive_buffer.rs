@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_are_the_same_however_the_reads_are_cut() {
+    fn packets_do_not_depend_on_how_the_reads_are_cut() {
         for room in [1, 3, 5, 6, 7, 100] {
             let (mut received, mut found) = (ReceiveBuffer::default(), Vec::new());
             received

@@ -41,7 +41,7 @@ mod tests {
     use crate::packet_ring::PacketShape;
 
     #[test]
-    fn what_is_due_is_sent_once_round_the_end_of_the_belt_and_however_writes_are_cut() {
+    fn due_messages_are_sent_once_across_the_end_of_the_ring_and_with_any_cut_of_writes() {
         let shape = PacketShape { version: Version::V311, qos: QoS::AtLeastOnce, payload_bytes: 3 };
         let ring = PacketRing::new(shape, 0, 1, 4).unwrap();
         let expected: Vec<u8> =

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_an_address_is_refused_with_the_reason() {
+    fn a_wrong_address_is_refused_with_the_reason() {
         for (url, words) in [
             ("localhost:1883", "no scheme"),
             ("ws://a/b#c", "not a path"),

@@ -65,7 +65,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Starts connecting; a `Connected`, `Lost` or `Closed` event says how it went.
+    /// Starts to connect. A `Connected`, `Lost` or `Closed` event tells the result.
     pub fn connect(address: Address, options: ClientOptions) -> Result<Self, ClientStartError> {
         let ClientOptions { connect, tls, outbox_bytes_max, inbox_bytes_max } = options;
         let id = &connect.client_id;
@@ -93,7 +93,7 @@ impl Client {
         self.boxes.inbox.events()
     }
 
-    /// Accepts a message to be sent; at QoS 1 and 2 a `Published` event says what became of it.
+    /// Accepts a message to be sent. At QoS 1 and 2 a `Published` event tells its outcome.
     pub fn publish(&self, publish: &Publish<'_>) -> Result<Option<PublishId>, SendError> {
         self.boxes.outbox.send(|protocol| protocol.publish(publish))
     }
@@ -113,7 +113,7 @@ impl Client {
         self.boxes.outbox.look(|protocol| protocol.tally(batch))
     }
 
-    /// Forgets a batch; what was accepted is sent all the same.
+    /// Forgets a batch. Its messages are sent all the same.
     pub fn close_batch(&self, batch: BatchId) {
         self.boxes.outbox.change(|protocol| protocol.close_batch(batch));
     }
@@ -146,12 +146,12 @@ impl Client {
         })
     }
 
-    /// The number of the present connection, from 1; none while there is no connection.
+    /// The number of the present connection, from 1; `None` while there is no connection.
     pub fn connection(&self) -> Option<u64> {
         self.boxes.outbox.look(ClientProtocol::connection)
     }
 
-    /// Ends a subscription, and drops what was not taken from it.
+    /// Ends a subscription, and drops its messages that were not taken.
     pub fn unsubscribe(&self, id: SubscriptionId) {
         self.boxes.outbox.write(|protocol| {
             protocol.done(&self.boxes.inbox.close(id));
@@ -169,7 +169,7 @@ impl Client {
     }
 
     /// Unsubscribes from filters that an earlier program of this session left at the broker, and
-    /// drops what came for them.
+    /// drops their messages.
     pub fn give_up(&self, filters: &[&str]) -> Result<(), SendError> {
         self.boxes.outbox.send(|protocol| {
             protocol.give_up(filters)?;
@@ -219,9 +219,10 @@ impl Client {
         self.boxes.outbox.send(|protocol| protocol.ping(Instant::now()))
     }
 
-    /// Sends what was accepted, then DISCONNECT; the last event says how it went.
+    /// Sends what was accepted, then DISCONNECT. The last event tells the result.
     pub fn close(&self) {
-        self.boxes.outbox.disconnect(self.close_timeout, Instant::now());
+        let (timeout, now) = (self.close_timeout, Instant::now());
+        self.boxes.outbox.change(|protocol| protocol.disconnect(timeout, now));
     }
 
     /// Bytes received and not taken.

@@ -1,4 +1,4 @@
-//! Moves bytes between a socket and the protocol, and brings it the time. A loop without decisions.
+//! Moves bytes between a socket and the protocol, and gives the protocol the time. Decides nothing.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -50,7 +50,7 @@ async fn rest(outbox: &Outbox) {
     }
 }
 
-/// Opens a connection; none if that fails, takes too long, or the owner disconnects.
+/// Opens a connection. Returns `None` if that fails, takes too long, or the owner disconnects.
 async fn reach(
     outbox: &Outbox,
     address: &Address,
@@ -71,7 +71,7 @@ async fn reach(
     None
 }
 
-/// Resolves at the deadline; never, if there is none.
+/// Resolves at the deadline; without a deadline, never.
 pub(crate) async fn until(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => sleep_until(deadline.into()).await,
@@ -161,7 +161,7 @@ impl<'a> Connection<'a> {
                 self.sent += bytes;
                 self.flushed = false;
                 self.boxes.outbox.written(bytes);
-                self.tell_of_room();
+                self.report_room();
             }
             Err(error) => self.fail(&error),
         }
@@ -187,14 +187,14 @@ impl<'a> Connection<'a> {
             }
         }
         self.forget(start);
-        self.tell_of_room();
+        self.report_room();
         if inbox.is_full() {
             self.reading = false;
             outbox.change(|protocol| protocol.set_reading(false, now));
         }
     }
 
-    fn tell_of_room(&self) {
+    fn report_room(&self) {
         if self.boxes.outbox.has_room_again() {
             self.boxes.inbox.notify(ClientEvent::Room);
         }

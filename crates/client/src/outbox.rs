@@ -1,8 +1,8 @@
-//! The outbox: what was accepted and is not sent, bounded. Owns the protocol, which the owner's
-//! threads and the driver share.
+//! The outbox: bytes that were accepted and are not sent, bounded. Holds the protocol, which the threads of
+//! the client's owner share with the driver.
 
 use std::sync::{Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use slipring_protocol::{ClientEvent, ClientProtocol, DeliveryTag, ProtocolEvent, SendError};
 use tokio::sync::Notify;
@@ -41,7 +41,7 @@ pub(crate) struct Outbox {
     bytes_max: usize,
 }
 
-/// What the driver has to do next.
+/// The next task of the driver.
 pub(crate) enum DriverStep {
     /// Send, receive, and call `handle_timeout` at the deadline.
     Go(Option<Instant>),
@@ -80,7 +80,7 @@ impl Outbox {
         Ok(written)
     }
 
-    /// Appends a packet that belongs to one connection alone; the position of its end.
+    /// Appends a packet that belongs to one connection alone. Returns the position of its end.
     pub fn send_on(
         &self,
         connection: u64,
@@ -199,7 +199,8 @@ impl Outbox {
     }
 
     /// Receives some packets and delivers their messages under one lock, so that a change of a
-    /// subscription falls before both or after both. What `deliver` returns stays unacknowledged.
+    /// subscription falls before both or after both. Messages whose tags `deliver` returns stay
+    /// unacknowledged.
     pub fn receive(
         &self,
         bytes: &[u8],
@@ -223,7 +224,7 @@ impl Outbox {
         unwritten + state.protocol.waiting_bytes()
     }
 
-    /// After a connection: the event that another one will be made; none if not.
+    /// After a connection: the event that announces another one; `None` if there will be none.
     pub fn retry(&self, now: Instant, random: u32) -> Option<ClientEvent> {
         let mut state = self.lock();
         let loss = state.protocol.loss()?.clone();
@@ -243,11 +244,6 @@ impl Outbox {
             Some(loss) => ClientEvent::Lost { loss: loss.clone(), unsent_bytes },
             None => ClientEvent::Closed,
         }
-    }
-
-    /// Begins an orderly close, bounded by the time-out.
-    pub fn disconnect(&self, timeout: Duration, now: Instant) {
-        self.change(|protocol| protocol.disconnect(timeout, now));
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

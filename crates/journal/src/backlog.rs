@@ -1,8 +1,8 @@
 //! How many bytes of one appender wait to be written, and how many may. Pure.
 //!
-//! Appenders share the room by one rule: nobody may have more bytes waiting than are free. An example with 2 MiB
-//! of room: a single appender gets 1 MiB, because then 1 MiB is free. Two get 0.7 MiB each, and 0.7 MiB stays free;
-//! nine get 0.2 MiB each. So there is always room for the next one that comes.
+//! Appenders share the room by one rule: none of them may have more bytes waiting than are free. An example with
+//! 2 MiB of room: a single appender gets 1 MiB, because then 1 MiB is free. Two get 0.7 MiB each, and 0.7 MiB stays
+//! free; nine get 0.2 MiB each. So there is always room for another appender.
 
 use crate::status::JournalMark;
 
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_waits_no_more() {
+    fn written_batches_no_longer_count() {
         let mut backlog = Backlog::default();
         assert_eq!(backlog.waiting_bytes(0), 0);
         backlog.add(100, 100);

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn records_alone_are_a_batch_of_nobody() {
+    fn a_batch_of_records_alone_has_no_publisher() {
         let mut batch = Batch::new();
         batch.at(5);
         assert!(batch.is_empty());

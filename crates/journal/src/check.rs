@@ -15,7 +15,7 @@ use crate::indexes;
 use crate::message::Messages;
 use crate::reader::missing_before;
 use crate::report::{
-    ByteProgress, CheckReport, HeaderState, IndexState, SegmentReport, SnapshotState, Tail,
+    ByteProgress, CheckReport, HeaderState, IndexState, SegmentReport, SnapshotState,
 };
 use crate::scan::{CheckDepth, ReadWindow, Scan, ScanStep};
 use crate::segment::{JournalPosition, SegmentId};
@@ -25,7 +25,7 @@ use crate::storage::ReadSegments;
 /// Bytes between two calls of `progress`.
 const PROGRESS_BYTES: u64 = 4 << 20;
 
-/// Checks the journal in a directory. None when `progress` ended the check.
+/// Checks the journal in a directory. Returns `None` if `progress` ended the check.
 pub fn check(dir: &Path, progress: ByteProgress<'_>) -> Result<Option<CheckReport>, ReadError> {
     let storage = Directory::new(dir);
     if !dir.is_dir() || storage.segments()?.is_empty() {
@@ -140,7 +140,7 @@ impl<'a> Walk<'a> {
         index: &mut SegmentIndex,
     ) -> io::Result<ControlFlow<()>> {
         loop {
-            let at = index.end_in(id);
+            let at = index.end.in_segment(id);
             match self.step(at)? {
                 ScanStep::Batch(header) => {
                     self.batch(at, &header)?;
@@ -191,15 +191,14 @@ impl<'a> Walk<'a> {
         next: Option<SegmentId>,
     ) -> io::Result<()> {
         let bytes = self.source.size(at.segment)?.saturating_sub(at.position);
-        match (next, flaw) {
-            (Some(next), flaw) => {
-                let skipped = headers::skipped(self.source, next)?;
-                if let Some(damage) = missing_before(at, next, skipped, flaw) {
-                    self.report.add_damage(damage);
-                }
+        if let Some(next) = next {
+            let skipped = headers::skipped(self.source, next)?;
+            if let Some(damage) = missing_before(at, next, skipped, flaw) {
+                self.report.add_damage(damage);
             }
-            (None, Some(flaw)) => self.report.tail = Some(Tail { at, bytes, flaw }),
-            (None, None) => {}
+        } else if let Some(flaw) = flaw {
+            self.report.tail = Some(at.damage(at.offset, flaw));
+            self.report.tail_bytes = bytes;
         }
         Ok(())
     }

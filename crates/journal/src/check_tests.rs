@@ -53,7 +53,7 @@ fn report(source: &dyn ReadSegments) -> CheckReport {
 }
 
 #[test]
-fn a_whole_journal_is_told_in_figures() {
+fn a_whole_journal_is_reported_in_figures() {
     let sim = SimulatedDisk::new(1);
     let (journal, _committer) = journal_of_six(&sim);
     let at = JournalPosition::first(SegmentId { offset: 2, part: 0 });
@@ -102,7 +102,7 @@ fn a_torn_tail_is_not_called_damage() {
     assert!(report.is_whole());
     assert_eq!(report.messages, 6);
     let tail = report.tail.unwrap();
-    assert!(tail.bytes > 0 && tail.at.offset == 6, "{tail:?}");
+    assert!(report.tail_bytes > 0 && tail.offsets == (6..6), "{tail:?}");
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_missing_segment_is_damage_with_its_offsets() {
 }
 
 #[test]
-fn an_index_or_a_snapshot_that_is_not_used_is_told_and_is_no_damage() {
+fn an_unusable_index_or_snapshot_is_reported_and_is_no_damage() {
     let sim = SimulatedDisk::new(1);
     let (journal, _committer) = journal_of_six(&sim);
     let good = sim.get(&FIRST.index_file()).unwrap().unwrap();
@@ -134,7 +134,7 @@ fn an_index_or_a_snapshot_that_is_not_used_is_told_and_is_no_damage() {
 }
 
 #[test]
-fn progress_comes_to_the_end_and_can_break_it_off() {
+fn progress_reaches_the_end_and_can_end_the_check() {
     let sim = SimulatedDisk::new(1);
     let (_journal, _committer) = journal_of_six(&sim);
     let mut told = Vec::new();
@@ -150,7 +150,7 @@ fn progress_comes_to_the_end_and_can_break_it_off() {
 }
 
 #[test]
-fn where_there_is_no_journal_it_says_so() {
+fn a_check_without_a_journal_is_an_error() {
     let dir = env::temp_dir().join(format!("slipring-check-{}", process::id()));
     let mut go_on = |_, _| ControlFlow::Continue(());
     assert!(matches!(check(&dir, &mut go_on), Err(ReadError::NoJournal(_))));

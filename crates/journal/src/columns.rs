@@ -1,9 +1,7 @@
 //! Messages as columns in Arrow's layout, filled directly from a batch's bytes. Knows nothing of files.
 
-use std::ops::Range;
-
 use crate::batch::{RawMessage, split_publisher, take_message};
-use crate::excerpt::TakeBatch;
+use crate::excerpt::{ReadLimits, TakeBatch};
 use crate::format::BatchHeader;
 
 /// A column of byte strings: value `i` is `data[ends[i]..ends[i + 1]]`.
@@ -115,13 +113,8 @@ impl MessageColumns {
 }
 
 impl TakeBatch for MessageColumns {
-    fn take_batch(
-        &mut self,
-        header: &BatchHeader,
-        body: &[u8],
-        range: &Range<u64>,
-        bytes_max: usize,
-    ) -> TakeOutcome {
+    fn take(&mut self, header: &BatchHeader, body: &[u8], limits: &ReadLimits) -> TakeOutcome {
+        let ReadLimits { offsets: range, bytes_max } = limits;
         let Some((publisher, mut rest)) = split_publisher(header.split(body).0) else {
             return TakeOutcome::Malformed;
         };
@@ -133,7 +126,7 @@ impl TakeBatch for MessageColumns {
             if offset < range.start {
                 continue;
             }
-            if !self.has_room(publisher, &message, bytes_max) {
+            if !self.has_room(publisher, &message, *bytes_max) {
                 return TakeOutcome::Full;
             }
             self.push(offset, header.receive_ns, publisher, &message);

@@ -14,10 +14,10 @@ use crate::pending::{CommitterState, PendingQueue, SharedQueue};
 use crate::status::CommitProgress;
 use crate::write_queue::{SpareBuffers, WriteQueue};
 
-/// Spare buffers hold at most one of so many parts of what may wait, so that a rare flood does not keep its
-/// memory.
+/// Spare buffers hold at most this fraction (one eighth) of the bytes that may wait, so that the memory of a
+/// rare flood is freed.
 const SPARE_SHARE: usize = 8;
-/// Written bytes that are synced even if nobody asks, so that the next one who asks does not wait long.
+/// So many written bytes are synced even if no append asks for it, so that the next sync is short.
 const UNSYNCED_BYTES_MAX: u64 = 1 << 20;
 /// How often a write that found no space is retried.
 const RETRY_INTERVAL: Duration = Duration::from_millis(200);
@@ -34,7 +34,7 @@ pub struct Committer {
     shared: Arc<SharedQueue>,
     on_progress: ProgressCallback,
     sync_interval: Duration,
-    /// When the oldest unsynced byte must be synced; none when all is synced, or when only requests sync.
+    /// When the oldest unsynced byte must be synced; `None` if all is synced, or if only appends ask for syncs.
     sync_due: Option<Instant>,
     sync_asked: bool,
     bytes_max: Option<u64>,
@@ -74,7 +74,7 @@ impl Committer {
         }
     }
 
-    /// Works until the journal is closed or has failed. A panic is a failure: what was written is unknown.
+    /// Works until the journal is closed or has failed. A panic counts as a failure: nobody knows what was written.
     pub(crate) fn run(mut self) {
         while !self.has_ended {
             let round = AssertUnwindSafe(|| {
@@ -88,7 +88,7 @@ impl Committer {
         }
     }
 
-    /// Works without waiting: writes what waits, then syncs if that was asked for or is due. Says whether
+    /// Works without waiting: writes what waits, then syncs if that was asked for or is due. Returns whether
     /// there was anything to do; a retry that still finds no space does not count.
     pub fn step(&mut self) -> bool {
         if self.has_ended {
@@ -129,8 +129,8 @@ impl Committer {
         pending.closing || pending.bounds_changed || (!is_stalled && has_more)
     }
 
-    /// Takes what waits, unless batches taken before are not written yet. Says whether the journal is to be
-    /// closed.
+    /// Takes the batches that wait, unless batches taken before are not written yet. Returns whether the
+    /// journal is to be closed.
     fn take(&mut self) -> bool {
         let shared = Arc::clone(&self.shared);
         let mut pending = shared.lock();
@@ -221,7 +221,7 @@ impl Committer {
         Ok(true)
     }
 
-    /// Closes the log when everything is written. Batches that find no space now are given up.
+    /// Closes the log once everything is written. Batches for which there is no space now are lost.
     fn close(&mut self) -> io::Result<()> {
         let pending = self.shared.lock();
         if let Some(why) = pending.status.no_space.as_ref() {
@@ -244,7 +244,7 @@ impl Committer {
         self.report(|pending| pending.status.failure = Some(failure));
     }
 
-    /// Updates the figures, wakes everyone who waits for progress, and calls `on_progress`.
+    /// Updates the figures, wakes the threads that wait for progress, and calls `on_progress`.
     fn report(&mut self, change: impl FnOnce(&mut PendingQueue)) {
         let mut pending = self.shared.lock();
         change(&mut pending);

@@ -1,7 +1,6 @@
 //! The consumers of a journal: who reads it, and how far each has read. One small file each in `consumers/`.
 //! Knows nothing of retention, which decides what a position keeps from being removed.
 
-use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::DirBuilderExt;
@@ -21,7 +20,7 @@ use crate::watermarks;
 pub const NAME_BYTES_MAX: usize = 64;
 /// The most consumers of one journal, so that a program that takes a new name at every start is noticed
 /// before it fills the folder.
-pub const CONSUMERS_MAX: usize = 1000;
+pub(crate) const CONSUMERS_MAX: usize = 1000;
 
 const MAGIC: [u8; 8] = *b"SLIPRCON";
 const VERSION: u32 = 2;
@@ -54,27 +53,20 @@ pub struct Consumer {
 }
 
 /// What is wrong with a consumer's file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ConsumerFlaw {
     /// It is a folder, a link or a pipe.
+    #[error("it is not a file")]
     NotAFile,
     /// It is cut short, its checksum is wrong, or it is a file of something else.
+    #[error("its content is damaged")]
     Damaged,
     /// Another version of Slipring wrote it.
+    #[error("it has version {0}")]
     Version(u32),
     /// The file system refused to read it.
+    #[error("it cannot be read: {0}")]
     Unreadable(io::ErrorKind),
-}
-
-impl fmt::Display for ConsumerFlaw {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotAFile => out.write_str("it is not a file"),
-            Self::Damaged => out.write_str("its content is damaged"),
-            Self::Version(version) => write!(out, "it has version {version}"),
-            Self::Unreadable(kind) => write!(out, "it cannot be read: {kind}"),
-        }
-    }
 }
 
 /// Why a position was not committed or forgotten.
@@ -118,8 +110,9 @@ pub fn list(dir: &Path) -> io::Result<Vec<Consumer>> {
     Ok(found)
 }
 
-/// Commits how far a consumer has read; retention keeps the rest. When this returns, it survives a power cut.
-/// On a full disk the old position is overwritten in place: otherwise retention could never make room.
+/// Commits how far a consumer has read; retention keeps the rest. The position survives a power cut once
+/// this returns. On a full disk the old position is overwritten in place: otherwise retention could never
+/// make room.
 pub fn commit(dir: &Path, name: &str, position: &ConsumerPosition) -> Result<(), ConsumerError> {
     check_name(name)?;
     check_durable(dir, position)?;
@@ -136,7 +129,7 @@ pub fn commit(dir: &Path, name: &str, position: &ConsumerPosition) -> Result<(),
     }
 }
 
-/// Forgets a consumer, so that retention no longer waits for it. Says whether there was one.
+/// Forgets a consumer, so that retention no longer waits for it. Returns whether there was one.
 pub fn forget(dir: &Path, name: &str) -> Result<bool, ConsumerError> {
     check_name(name)?;
     let folder = folder(dir);
@@ -152,8 +145,8 @@ pub fn forget(dir: &Path, name: &str) -> Result<bool, ConsumerError> {
     }
 }
 
-/// Refuses a position beyond the synced end. Accepts one in another journal, and all where an older Slipring
-/// did not note the synced end.
+/// Refuses a position beyond the synced end. Accepts a position in another journal, and every position if
+/// an older Slipring wrote the journal, which did not note the synced end.
 fn check_durable(dir: &Path, position: &ConsumerPosition) -> Result<(), ConsumerError> {
     let (offset, source) = (position.offset, Directory::new(dir));
     match watermarks::durable(&source, position.journal)? {
@@ -191,7 +184,7 @@ fn is_name(name: &str) -> bool {
         && name.bytes().all(plain)
 }
 
-/// The names of consumers in the folder, in order; none while there is no folder.
+/// The names of the consumers in the folder, in order; an empty list while there is no folder.
 fn names(folder: &Path) -> io::Result<Vec<String>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -214,8 +207,8 @@ fn lock(folder: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Writes a new file and renames it over the old one. Its own name begins with a dot, which no consumer's
-/// does.
+/// Writes a new file and renames it over the old one. The new file's name begins with a dot, which no
+/// consumer's name does.
 fn replace(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
     let new = folder.join(".new");
     let handle = DirectoryHandle::open(folder)?;

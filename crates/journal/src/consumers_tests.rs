@@ -91,7 +91,7 @@ fn content_that_is_not_ours_is_named_and_a_commit_repairs_it() {
 }
 
 #[test]
-fn what_is_not_a_file_is_never_opened() {
+fn only_a_regular_file_is_opened() {
     let dir = Scratch::new("kinds");
     dir.put("real", b"");
     fs::create_dir(dir.0.join("consumers/folder")).unwrap();

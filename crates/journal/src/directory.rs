@@ -32,7 +32,7 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// A handle for reading. Creates nothing.
+    /// A handle for reading. Creates no folder.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), active: None, noted: None, lock: Weak::new() }
     }
@@ -293,7 +293,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_noted_is_read_also_when_another_file_took_the_name_or_it_was_removed() {
+    fn an_overwritten_file_is_read_even_if_another_took_its_name_and_a_removed_one_is_an_error() {
         let path = std::env::temp_dir().join(format!("slipring-noted-{}", std::process::id()));
         fs::create_dir_all(&path).unwrap();
         let mut directory = Directory::new(&path);

@@ -136,7 +136,7 @@ pub enum ReadError {
         /// The oldest offset there is.
         first: u64,
     },
-    /// The offsets do not exist (yet), or a power cut took them back.
+    /// The offsets do not exist yet, or a power cut lost their messages.
     #[error("{}", beyond(*asked, *end, *written))]
     Beyond {
         /// The end of the range asked for.
@@ -155,7 +155,7 @@ pub enum ReadError {
         epoch: u64,
         /// The newest epoch of the journal.
         newest: u64,
-        /// The epoch in which the message before the position was written; 0 where none is known.
+        /// The epoch in which the message before the position was written; 0 if it is unknown.
         written_in: u64,
     },
     /// The file `durable` is damaged, so that the synced end is unknown.
@@ -212,8 +212,8 @@ fn beyond(asked: u64, end: u64, written: u64) -> String {
             .to_owned()
     } else {
         format!(
-            "a reader that was further has read messages that are lost, or the journal is an older copy: \
-             begin again at {end} or before, with a new checkpoint"
+            "it lost messages that were read, or is an older copy: begin again at {end} or before, with a \
+             new checkpoint"
         )
     };
     format!(

@@ -1,5 +1,5 @@
-//! A part of the journal for a remote reader: batches as they are on disk, but without the records, which hold
-//! the state of other clients. Knows nothing of files.
+//! A part of the journal for a remote reader: batches as they are on disk, but without their records, which
+//! hold the state of other clients. Knows nothing of files.
 
 use std::ops::Range;
 
@@ -9,39 +9,20 @@ use crate::error::ReadError;
 use crate::format::{BATCH_HEADER_BYTES, BatchHeader, Flaw};
 use crate::reader::{COLUMNS_BYTES_MAX, JournalReader};
 
+/// Which messages to read: those of a range of offsets, until there are so many bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadLimits {
+    pub offsets: Range<u64>,
+    pub bytes_max: usize,
+}
+
 /// Receives the messages of a range, batch by batch.
 pub(crate) trait TakeBatch {
-    /// Takes those messages of a batch that lie in `range`, until `bytes_max` is reached.
-    fn take_batch(
-        &mut self,
-        header: &BatchHeader,
-        body: &[u8],
-        range: &Range<u64>,
-        bytes_max: usize,
-    ) -> TakeOutcome;
+    /// Takes those messages of a batch that lie within the limits.
+    fn take(&mut self, header: &BatchHeader, body: &[u8], limits: &ReadLimits) -> TakeOutcome;
 
     /// Whether nothing was taken.
     fn is_empty(&self) -> bool;
-}
-
-/// The receive time of the last batch.
-struct NewestReceiveTime(Option<i64>);
-
-impl TakeBatch for NewestReceiveTime {
-    fn take_batch(
-        &mut self,
-        header: &BatchHeader,
-        _: &[u8],
-        _: &Range<u64>,
-        _: usize,
-    ) -> TakeOutcome {
-        self.0 = Some(header.receive_ns);
-        TakeOutcome::All
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0.is_none()
-    }
 }
 
 /// Batches one after the other, with the offsets of a range only.
@@ -58,11 +39,6 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
-    /// An empty excerpt from an offset on. A single message may take `single_bytes_max`.
-    pub(crate) fn new(start: u64, single_bytes_max: usize) -> Self {
-        Self { end: start, single_bytes_max, ..Self::default() }
-    }
-
     /// Whether there is no message.
     pub fn is_empty(&self) -> bool {
         self.batches.is_empty()
@@ -86,9 +62,9 @@ impl Excerpt {
         &mut self,
         header: &BatchHeader,
         messages: &[u8],
-        range: &Range<u64>,
-        bytes_max: usize,
+        limits: &ReadLimits,
     ) -> TakeOutcome {
+        let ReadLimits { offsets: range, bytes_max } = limits;
         let Some((publisher, mut rest)) = split_publisher(messages) else {
             return TakeOutcome::Malformed;
         };
@@ -103,7 +79,7 @@ impl Excerpt {
             }
             let bytes = before.len() - rest.len();
             let alone = self.is_empty() && piece.count == 0;
-            let most = if alone { self.single_bytes_max.max(bytes_max) } else { bytes_max };
+            let most = if alone { self.single_bytes_max.max(*bytes_max) } else { *bytes_max };
             let more = BATCH_HEADER_BYTES + named + piece.bytes + bytes;
             if !self.has_room(more, most) {
                 self.needed = more;
@@ -115,19 +91,20 @@ impl Excerpt {
             piece.bytes += bytes;
             piece.count += 1;
         }
-        self.push_piece(header, &messages[..named], messages, &piece);
+        self.push_piece(header, messages, named, &piece);
         if piece.is_full { TakeOutcome::Full } else { TakeOutcome::All }
     }
 
+    /// Adds a piece of a batch, behind its publisher's name, which takes the first `named` bytes.
     fn push_piece(
         &mut self,
         header: &BatchHeader,
-        publisher: &[u8],
         body: &[u8],
+        named: usize,
         piece: &PartialBatch,
     ) {
         let Some(first) = piece.first else { return };
-        let parts = [publisher, &body[first..first + piece.bytes]];
+        let parts = [&body[..named], &body[first..first + piece.bytes]];
         let header = BatchHeader {
             body_bytes: (parts[0].len() + parts[1].len()) as u32,
             base_offset: piece.start,
@@ -156,15 +133,9 @@ struct PartialBatch {
 }
 
 impl TakeBatch for Excerpt {
-    fn take_batch(
-        &mut self,
-        header: &BatchHeader,
-        body: &[u8],
-        range: &Range<u64>,
-        bytes_max: usize,
-    ) -> TakeOutcome {
-        let messages = header.split(body).0;
-        let offsets = header.offsets();
+    fn take(&mut self, header: &BatchHeader, body: &[u8], limits: &ReadLimits) -> TakeOutcome {
+        let (messages, offsets) = (header.split(body).0, header.offsets());
+        let range = &limits.offsets;
         if offsets.start > self.end {
             // Offsets were skipped here, so the excerpt ends: its offsets are consecutive, and the receiver
             // can check that none is missing.
@@ -172,8 +143,8 @@ impl TakeBatch for Excerpt {
             return TakeOutcome::Full;
         }
         let whole = offsets.start >= range.start && offsets.end <= range.end;
-        if !whole || !self.has_room(BATCH_HEADER_BYTES + messages.len(), bytes_max) {
-            return self.push_some(header, messages, range, bytes_max);
+        if !whole || !self.has_room(BATCH_HEADER_BYTES + messages.len(), limits.bytes_max) {
+            return self.push_some(header, messages, limits);
         }
         let mut sent = BatchHeader { unsynced: None, ..*header };
         if header.state_bytes > 0 {
@@ -199,9 +170,10 @@ impl JournalReader {
         bytes_max: usize,
         single_bytes_max: usize,
     ) -> Result<Excerpt, ReadError> {
-        let mut excerpt = Excerpt::new(range.start, single_bytes_max);
-        if self.gather(&range, bytes_max, &mut excerpt)? {
-            excerpt.end = excerpt.end.max(range.end);
+        let mut excerpt = Excerpt { end: range.start, single_bytes_max, ..Excerpt::default() };
+        let limits = ReadLimits { offsets: range, bytes_max };
+        if self.gather(&limits, &mut excerpt)? {
+            excerpt.end = excerpt.end.max(limits.offsets.end);
         }
         Ok(excerpt)
     }
@@ -210,11 +182,10 @@ impl JournalReader {
     pub fn newest_receive_ns(&mut self) -> Result<Option<i64>, ReadError> {
         self.end_offset()?;
         let end = self.message_end()?;
-        let mut newest = NewestReceiveTime(None);
         let last = end.saturating_sub(1).max(self.first_offset())..end;
-        match self.gather(&last, 0, &mut newest) {
+        match self.read(last, 0) {
             Err(ReadError::Damaged(_)) => Ok(None),
-            gathered => gathered.map(|_| newest.0),
+            read => read.map(|columns| columns.receive_ns.first().copied()),
         }
     }
 }
@@ -225,8 +196,8 @@ impl MessageColumns {
         Self { end: offset, ..Self::default() }
     }
 
-    /// Takes those messages of an excerpt that lie in `range`, up to about `bytes_max`. Says whether all had
-    /// room. The excerpt begins at offset `first`, and came over the network: all of it is checked.
+    /// Takes those messages of an excerpt that lie in `range`, up to about `bytes_max`. Returns whether all
+    /// of them had room. The excerpt begins at offset `first`, and came over the network: all of it is checked.
     pub fn take_excerpt(
         &mut self,
         mut batches: &[u8],
@@ -235,6 +206,7 @@ impl MessageColumns {
         bytes_max: usize,
     ) -> Result<bool, Flaw> {
         let bytes_max = bytes_max.min(COLUMNS_BYTES_MAX);
+        let limits = ReadLimits { offsets: range.clone(), bytes_max };
         while !batches.is_empty() && first < range.end {
             let header = BatchHeader::decode(batches)?;
             if header.base_offset != first || header.count == 0 || header.state_bytes > 0 {
@@ -250,7 +222,7 @@ impl MessageColumns {
             if crc32c::crc32c(body) != header.body_checksum {
                 return Err(Flaw::BodyDamaged);
             }
-            match self.take_batch(&header, body, range, bytes_max) {
+            match self.take(&header, body, &limits) {
                 TakeOutcome::All => {}
                 TakeOutcome::Full => return Ok(false),
                 TakeOutcome::Malformed => return Err(Flaw::BodyMalformed),

@@ -26,7 +26,7 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 pub(crate) struct FolderLock {
     folder: LockedPath,
     lock: LockedPath,
-    /// The time of the last check. A lock: the committer and whoever writes a snapshot check.
+    /// The time of the last check. A lock: the committer checks, and so does a thread that writes a snapshot.
     checked: Mutex<Instant>,
 }
 
@@ -120,8 +120,8 @@ pub(crate) fn make_folder(dir: &Path) -> io::Result<Option<u32>> {
     Ok(Some(found))
 }
 
-/// Takes all rights to the folder and its files from everybody but their owner. The files come first: if
-/// this is cut off, the folder's mode shows that it has to be done again.
+/// Takes all rights to the folder and its files from everybody but their owner. The folder comes last: after
+/// a crash in between, its mode shows that the work has to be done again.
 fn narrow(dir: &Path) -> io::Result<()> {
     for entry in name_error(fs::read_dir(dir), "list", dir)? {
         let entry = name_error(entry, "list", dir)?;

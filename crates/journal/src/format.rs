@@ -84,39 +84,32 @@ impl MessageFlags {
 }
 
 /// What is wrong with bytes that should have been a segment header or a batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Flaw {
     /// The file ends inside a header.
+    #[error("the file ends inside a header")]
     HeaderShort,
     /// The header's magic or checksum is wrong.
+    #[error("the header's checksum is wrong")]
     HeaderDamaged,
     /// The header is whole but belongs to another offset.
+    #[error("the header names another offset")]
     WrongOffset,
     /// The file ends inside the body.
+    #[error("the file ends inside a batch")]
     BodyShort,
     /// The body's checksum is wrong.
+    #[error("the batch's checksum is wrong")]
     BodyDamaged,
     /// The body's checksum is right, but its content is malformed.
+    #[error("the batch's content is malformed")]
     BodyMalformed,
     /// The segment ends before the next one begins, or does not exist.
+    #[error("the segment ends too early")]
     Missing,
     /// It was written by another journal, or in another version.
+    #[error("it belongs to another journal or version")]
     Foreign,
-}
-
-impl fmt::Display for Flaw {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::HeaderShort => "the file ends inside a header",
-            Self::HeaderDamaged => "the header's checksum is wrong",
-            Self::WrongOffset => "the header names another offset",
-            Self::BodyShort => "the file ends inside a batch",
-            Self::BodyDamaged => "the batch's checksum is wrong",
-            Self::BodyMalformed => "the batch's content is malformed",
-            Self::Missing => "the segment ends too early",
-            Self::Foreign => "it belongs to another journal or version",
-        })
-    }
 }
 
 /// The first bytes of a segment file.
@@ -275,7 +268,7 @@ mod tests {
     };
 
     #[test]
-    fn headers_come_back_as_they_went() {
+    fn encoded_headers_decode_to_the_same() {
         let segment = SegmentId { offset: 42, part: 1 };
         let identity = JournalIdentity([7; 16]);
         let header = SegmentHeader { identity, epoch: 3, segment, skipped: 40 };

@@ -25,7 +25,7 @@ pub(crate) fn read(
     Ok(SegmentHeader::decode(&bytes[..length]))
 }
 
-/// The header of a segment; none where it is damaged, of another version or of another segment.
+/// The header of a segment; `None` if it is damaged, of another version or of another segment.
 pub(crate) fn trusted(
     source: &dyn ReadSegments,
     segment: SegmentId,
@@ -54,15 +54,15 @@ pub(crate) fn find(
     }
 }
 
-/// The epoch of the newest segment whose header is whole; 0 where there is none.
-pub(crate) fn newest_epoch(
-    source: &dyn ReadSegments,
+/// The newest of these headers that is whole. `find` reads the header of a segment.
+pub(crate) fn newest<E>(
     segments: &[SegmentId],
-) -> Result<u64, ReadError> {
+    find: impl Fn(SegmentId) -> Result<FoundHeader, E>,
+) -> Result<Option<SegmentHeader>, E> {
     for segment in segments.iter().rev() {
-        if let FoundHeader::Whole(header) = find(source, *segment)? {
-            return Ok(header.epoch);
+        if let FoundHeader::Whole(header) = find(*segment)? {
+            return Ok(Some(header));
         }
     }
-    Ok(0)
+    Ok(None)
 }

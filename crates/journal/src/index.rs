@@ -2,8 +2,8 @@
 //! Pure: never reads a file. An index is only a hint where to begin reading.
 //!
 //! An example: batches end at the bytes 40,000, 80,000, 90,000 and 160,000. The entries are 80,000 and
-//! 160,000: each is the first end at least 64 KiB after the entry before. Whoever looks for a message in
-//! the last batch walks from byte 80,000.
+//! 160,000: each is the first end at least 64 KiB after the entry before. A reader that looks for a message
+//! in the last batch walks from byte 80,000.
 
 use crate::format::BatchHeader;
 use crate::segment::{JournalPosition, SegmentId};
@@ -74,11 +74,6 @@ impl SegmentIndex {
     /// The last entry from which a walk meets the first message received at or after `ns`.
     pub fn before_time(&self, ns: i64) -> Option<IndexEntry> {
         self.last(|entry| entry.newest_ns < ns)
-    }
-
-    /// `end` as a position in the journal.
-    pub fn end_in(&self, segment: SegmentId) -> JournalPosition {
-        self.end.in_segment(segment)
     }
 
     fn reach(&mut self, end: IndexEntry) {
@@ -175,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_those_of_all_batches_whatever_their_order() {
+    fn the_oldest_and_the_newest_time_do_not_depend_on_the_order_of_batches() {
         let (index, _) = segment(&[(1, 9, 50), (1, 9, -3), (0, 9, 20)]);
         assert_eq!((index.oldest_ns, index.end.newest_ns), (-3, 50));
     }

@@ -1,7 +1,5 @@
 //! The bytes of a `.idx` file, as `docs/journal.md` specifies them. Pure: never reads a file.
-//! The file may be torn, old or hostile: whatever is inconsistent is refused, and the segment is walked.
-
-use std::fmt;
+//! The file may be torn, old or hostile: an inconsistent file is refused, and the segment is walked.
 
 use crate::format::{JournalIdentity, OFFSET_MAX, SegmentHeader, array_at, u32_at, u64_at};
 use crate::index::{IndexEntry, SegmentIndex};
@@ -14,24 +12,17 @@ const ENTRY_BYTES: usize = 24;
 const CHECKSUM_BYTES: usize = 4;
 
 /// Why an index file is not used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IndexFlaw {
     /// It is cut short, a checksum is wrong, or its numbers do not ascend.
+    #[error("the index is damaged")]
     Damaged,
     /// It is whole, but belongs to another segment or to another length of this one.
+    #[error("the index is of another segment")]
     Stale,
     /// Another version of Slipring wrote it.
+    #[error("the index has version {0}")]
     Version(u32),
-}
-
-impl fmt::Display for IndexFlaw {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Damaged => out.write_str("the index is damaged"),
-            Self::Stale => out.write_str("the index is of another segment"),
-            Self::Version(version) => write!(out, "the index has version {version}"),
-        }
-    }
 }
 
 /// The file for the segment with this header. The epoch is part of it: a later opening for writing can
@@ -90,8 +81,7 @@ fn decode_header(
         return Err(IndexFlaw::Stale);
     }
     let oldest_ns = i64::from_le_bytes(array_at(bytes, 72));
-    let count = u32_at(bytes, 80);
-    Ok((SegmentIndex { end, oldest_ns, entries: Vec::new() }, count))
+    Ok((SegmentIndex { end, oldest_ns, entries: Vec::new() }, u32_at(bytes, 80)))
 }
 
 fn ascends(segment: SegmentId, index: &SegmentIndex) -> bool {
@@ -163,7 +153,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_index_comes_back_as_it_went(index in indexes()) {
+        fn an_encoded_index_decodes_to_the_same(index in indexes()) {
             let file = encode(&HEADER, &index);
             let bytes = index.end.position;
             prop_assert_eq!(decode(&file, &HEADER, bytes), Ok(index.clone()));

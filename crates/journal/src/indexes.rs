@@ -15,7 +15,7 @@ use crate::storage::ReadSegments;
 #[derive(Debug)]
 pub(crate) struct LoadedIndex {
     pub index: SegmentIndex,
-    /// The segment's header; none where it cannot be trusted.
+    /// The segment's header; `None` if it cannot be trusted.
     pub header: Option<SegmentHeader>,
     /// Whether the index was read from its file.
     pub is_stored: bool,
@@ -45,7 +45,7 @@ fn walk(source: &dyn ReadSegments, segment: SegmentId) -> io::Result<SegmentInde
     let (mut window, mut index) = (ReadWindow::default(), SegmentIndex::new(segment));
     let mut scan = Scan { source, window: &mut window };
     loop {
-        let at = index.end_in(segment);
+        let at = index.end.in_segment(segment);
         match scan.step(at, CheckDepth::Headers)? {
             ScanStep::Batch(header) => index.pass(at.position, &header),
             ScanStep::Damage(_, resume) => index.skip(at.position, resume.position, resume.offset),

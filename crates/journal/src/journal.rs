@@ -5,8 +5,8 @@
 //! since the journal was opened, this batch included. An example: three publishers append 200, 300 and 100
 //! bytes, and get the marks 200, 500 and 600. The committer takes all three, writes them with one call and
 //! syncs them with one: progress says `written` 600, then `synced` 600. Each publisher's acknowledgement
-//! waits until `synced` has reached its own mark. Whatever is appended during the sync waits for the next
-//! round, so that one sync serves everybody who waited (group commit).
+//! waits until `synced` has reached its own mark. Batches that are appended during the sync wait for the next
+//! one. So one sync serves all publishers that wait (group commit).
 
 use std::io;
 use std::path::Path;
@@ -43,7 +43,7 @@ pub struct JournalOptions {
     /// The longest a written byte waits for fdatasync. Zero syncs after every write.
     /// A batch whose append asks for it is synced at once.
     pub sync_interval: Duration,
-    /// A journal of this size takes no more; none leaves the limit to the disk.
+    /// A journal of this size accepts no more batches; `None` leaves the limit to the disk.
     pub bytes_max: Option<u64>,
 }
 
@@ -58,8 +58,8 @@ impl Default for JournalOptions {
     }
 }
 
-/// Bytes that may wait while the disk accepts writes. The bound is low because a new batch waits behind them
-/// all. While the disk is full, `pending_bytes_max` holds: a batch that the journal took before has to wait.
+/// Bytes that may wait while the disk accepts writes. The bound is low because a new batch waits behind all
+/// of them. While the disk is full, the bound is `pending_bytes_max`: the journal keeps what it has accepted.
 pub(crate) const WAITING_BYTES_MAX: usize = 2 << 20;
 
 /// A journal open for writing. Its directory is locked until it is closed or dropped.
@@ -102,20 +102,20 @@ impl Journal {
 
     /// Recovers the journal in any storage, without a thread and without a lock: the caller runs the
     /// committer step by step. For simulations, in which nothing may happen by itself. There a
-    /// `sync_interval` of zero syncs in every step, and `Duration::MAX` only where an append asks for it.
+    /// `sync_interval` of zero syncs in every step, and `Duration::MAX` syncs only if an append asks for it.
     pub fn over(
         storage: Box<dyn Storage>,
         options: JournalOptions,
         on_progress: impl Fn(CommitProgress) + Send + Sync + 'static,
     ) -> Result<(Self, Committer, RecoveryReceipt), OpenError> {
+        let second_handle = Mutex::new(storage.clone_storage());
         let (log, receipt) = Log::open(storage, options.segment_bytes)?;
         let shared = Arc::new(SharedQueue::new(&log, &options));
-        let storage = Mutex::new(log.storage().clone_storage());
         let journal = Self {
             shared: Arc::clone(&shared),
             identity: receipt.identity,
             options,
-            storage,
+            storage: second_handle,
             retire_cache: RetireCache::default(),
             running: Mutex::new(None),
         };
@@ -155,7 +155,7 @@ impl Journal {
         }
         let checksum = batch.checksum();
         let mut pending = self.shared.lock();
-        admit(&pending, batch, backlog.waiting_bytes(pending.written()))?;
+        admit(&pending, batch, backlog.waiting_bytes(pending.written))?;
         let bytes = batch.bytes();
         let appended = pending.push(batch, checksum, sync);
         let is_asleep = pending.committer == CommitterState::Asleep;
@@ -185,7 +185,7 @@ impl Journal {
     /// Blocks until everything appended before is written, so that readers see it.
     pub fn flush(&self) -> Result<(), JournalFailure> {
         let end = self.shared.lock().appended;
-        let pending = self.shared.wait_while(|pending| !pending.has_written(end));
+        let pending = self.shared.wait_while(|pending| pending.written < end);
         pending.status.failure.clone().map_or(Ok(()), Err)
     }
 
@@ -197,12 +197,12 @@ impl Journal {
         let end = pending.appended;
         drop(pending);
         self.shared.work.notify_one();
-        let pending = self.shared.wait_while(|pending| !pending.has_synced(end));
+        let pending = self.shared.wait_while(|pending| pending.synced < end);
         pending.status.failure.clone().map_or(Ok(()), Err)
     }
 
-    /// Replaces the snapshot by one of the state before `at`. After a crash at any moment the old or the new
-    /// one is there.
+    /// Replaces the snapshot by one of the state before `at`. After a crash at any moment, the old or the
+    /// new snapshot is there.
     ///
     /// Fails with `WouldBlock` if the journal is not synced up to `at`: after a power cut the snapshot would
     /// hold the state of messages that were lost.
@@ -245,7 +245,7 @@ impl Journal {
         self.shared.lock().progress()
     }
 
-    /// Lowers the bound on waiting bytes below that of the options; none restores it.
+    /// Lowers the bound on waiting bytes below that of the options; `None` restores it.
     pub fn lower_pending_bytes_max(&self, bytes: Option<usize>) {
         let most = self.options.pending_bytes_max;
         self.shared.lock().waiting_bytes_max = bytes.map_or(most, |bytes| bytes.min(most));

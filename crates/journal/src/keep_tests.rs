@@ -150,7 +150,7 @@ proptest! {
 }
 
 #[test]
-fn retiring_says_what_went_and_who_holds_the_rest() {
+fn retention_reports_what_it_removed_and_what_keeps_the_rest() {
     let sim = SimulatedDisk::new(1);
     let (journal, mut committer) = ten_each(&sim, 6);
     let bytes = journal.status().bytes;
@@ -170,7 +170,7 @@ fn retiring_says_what_went_and_who_holds_the_rest() {
 }
 
 #[test]
-fn without_a_snapshot_nothing_goes_and_a_new_one_lets_go() {
+fn without_a_snapshot_nothing_is_removed_and_a_new_one_frees_segments() {
     let sim = SimulatedDisk::new(1);
     let (journal, mut committer) = open(&sim, 200);
     for ns in 0..3 {
@@ -237,7 +237,7 @@ fn under_a_small_bound_segments_are_small_enough_to_make_room() {
 }
 
 #[test]
-fn a_quiet_journal_lets_go_of_its_last_segment_in_time() {
+fn the_last_segment_of_a_quiet_journal_is_removed_in_time() {
     let rules =
         RetentionRules { age: Some(Duration::from_nanos(100)), bytes: None, keep_unread: true };
     let sim = SimulatedDisk::new(1);
@@ -255,7 +255,7 @@ fn a_quiet_journal_lets_go_of_its_last_segment_in_time() {
 }
 
 #[test]
-fn an_index_that_lies_is_found_out_where_it_is_used() {
+fn a_wrong_index_is_noticed_where_it_is_used() {
     let sim = SimulatedDisk::new(1);
     let (journal, mut committer) = open(&sim, 300_000);
     for ns in 0..30 {

@@ -1,5 +1,8 @@
 //! The journal in segments: append, group commit, recovery, readers. `docs/journal.md` specifies the bytes.
 //! Knows nothing of MQTT sessions, sockets or Spark.
+//!
+//! Offsets are plain `u64` here. This crate is the edge where the engine's `Offset` becomes a number: it uses
+//! no other crate of Slipring, stores offsets as eight bytes, and counts through ranges of them.
 
 mod backlog;
 mod batch;

@@ -30,12 +30,14 @@ pub(crate) struct Log {
     /// Whether this log has created the active segment.
     is_started: bool,
     sealed_bytes: u64,
-    segments: usize,
-    first_offset: u64,
-    /// Always in the active segment.
-    written: LogPosition,
-    /// In the active segment or, before that is created, at the end of the one before.
-    synced: LogPosition,
+    /// How many segments there are.
+    pub segments: usize,
+    pub first_offset: u64,
+    /// The end of what survives a kill of the process: always in the active segment.
+    pub written: LogPosition,
+    /// The end of what survives a power cut: in the active segment or, before that is created, at the end
+    /// of the one before.
+    pub synced: LogPosition,
     reservation: Reservation,
     /// How many offsets directly before the active segment no message has.
     skipped: u64,
@@ -75,7 +77,7 @@ impl Log {
         if let Some((header, index)) = found.index {
             log.write_index(&header, &index);
         }
-        // Where the disk is full, the first write creates the segment.
+        // If the disk is full, the first write creates the segment.
         log.start_segment().or_else(|halt| halt.failure().map_or(Ok(()), Err))?;
         log.show_durable();
         let receipt = RecoveryReceipt {
@@ -93,35 +95,12 @@ impl Log {
         Ok((log, receipt))
     }
 
-    pub fn storage(&self) -> &dyn Storage {
-        &*self.storage
-    }
-
-    pub fn first_offset(&self) -> u64 {
-        self.first_offset
-    }
-
-    /// The end of what survives a kill of the process.
-    pub fn written(&self) -> LogPosition {
-        self.written
-    }
-
-    /// The end of what survives a power cut.
-    pub fn synced(&self) -> LogPosition {
-        self.synced
-    }
-
     pub fn unsynced_bytes(&self) -> u64 {
         self.written.mark - self.synced.mark
     }
 
     pub fn is_synced(&self) -> bool {
         self.unsynced_bytes() == 0
-    }
-
-    /// How many segments there are.
-    pub fn segments(&self) -> usize {
-        self.segments
     }
 
     pub fn bytes(&self) -> u64 {
@@ -239,7 +218,7 @@ impl Log {
     /// behind them, so that offsets whose messages a power cut lost are not given again.
     fn reserve(&mut self, end: u64) -> Result<(), WriteHalt> {
         if let Some(reserved) = self.reservation.renewed_for(end) {
-            let bytes = watermarks::encode_reserved(self.identity, reserved.end());
+            let bytes = watermarks::encode_reserved(self.identity, reserved.end);
             self.storage.put(RESERVED, &bytes).map_err(WriteHalt::of_write)?;
             self.reservation = reserved;
         }
@@ -254,7 +233,7 @@ impl Log {
 
     /// Syncs, and begins an empty segment, so that recovery never takes the end of this one for a torn
     /// tail. If there is no space for another segment, recovery checks this one again.
-    pub fn seal(&mut self) -> io::Result<()> {
+    fn seal(&mut self) -> io::Result<()> {
         self.sync()?;
         let rolled = if self.is_fresh() { Ok(()) } else { self.roll() };
         rolled.or_else(|halt| halt.failure().map_or(Ok(()), Err))

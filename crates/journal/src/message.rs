@@ -48,7 +48,7 @@ pub(crate) struct Messages<'a> {
 }
 
 impl<'a> Messages<'a> {
-    /// Reads the first part of a body; none when it does not begin with a publisher.
+    /// Reads the first part of a body; `None` if it does not begin with a publisher.
     pub fn new(header: &BatchHeader, messages: &'a [u8]) -> Option<Self> {
         let (publisher, rest) = split_publisher(messages)?;
         let publisher = str::from_utf8(publisher).ok()?;

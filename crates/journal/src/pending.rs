@@ -19,7 +19,7 @@ pub(crate) struct SharedQueue {
     pending: Mutex<PendingQueue>,
     /// Signals the committer: new bytes, new bounds, or closing.
     pub work: Condvar,
-    /// Signals whoever waits for progress.
+    /// Signals every thread that waits for progress.
     pub progress: Condvar,
 }
 
@@ -45,8 +45,10 @@ pub(crate) struct PendingQueue {
     pub closing: bool,
     /// The mark of the newest batch.
     pub appended: JournalMark,
-    written: JournalMark,
-    synced: JournalMark,
+    /// Everything up to this mark survives a kill of the process.
+    pub written: JournalMark,
+    /// Everything up to this mark survives a power cut.
+    pub synced: JournalMark,
     /// Everything before it survives a power cut.
     pub synced_at: JournalPosition,
     pub status: JournalFigures,
@@ -63,7 +65,7 @@ impl SharedQueue {
     pub fn new(log: &Log, options: &JournalOptions) -> Self {
         let waiting_bytes_max = options.pending_bytes_max;
         let mut pending = PendingQueue { waiting_bytes_max, ..PendingQueue::default() };
-        pending.status.next_offset = log.written().at.offset;
+        pending.status.next_offset = log.written.at.offset;
         pending.status.bytes_max = options.bytes_max;
         pending.note_progress(log);
         let (work, progress) = (Condvar::new(), Condvar::new());
@@ -113,38 +115,22 @@ impl PendingQueue {
         self.waiting_bytes_max.min(if is_full { usize::MAX } else { WAITING_BYTES_MAX })
     }
 
-    /// The mark up to which everything is written.
-    pub fn written(&self) -> JournalMark {
-        self.written
-    }
-
-    /// Whether everything up to a mark is written.
-    pub fn has_written(&self, mark: JournalMark) -> bool {
-        self.written >= mark
-    }
-
-    /// Whether everything up to a mark is synced.
-    pub fn has_synced(&self, mark: JournalMark) -> bool {
-        self.synced >= mark
-    }
-
     /// Takes over the log's progress.
     pub fn note_progress(&mut self, log: &Log) {
-        let (written, synced) = (log.written(), log.synced());
-        (self.written, self.synced) = (written.mark, synced.mark);
-        self.synced_at = synced.at;
-        self.status.first_offset = log.first_offset().max(self.removed.first_offset);
-        self.status.written = written.at.offset;
-        self.status.synced = synced.at.offset;
+        (self.written, self.synced) = (log.written.mark, log.synced.mark);
+        self.synced_at = log.synced.at;
+        self.status.first_offset = log.first_offset.max(self.removed.first_offset);
+        self.status.written = log.written.at.offset;
+        self.status.synced = log.synced.at.offset;
         self.status.bytes = log.bytes().saturating_sub(self.removed.bytes);
-        self.status.segments = log.segments().saturating_sub(self.removed.segments);
+        self.status.segments = log.segments.saturating_sub(self.removed.segments);
     }
 
     /// Takes the oldest segment, which was removed, out of the figures.
     pub fn remove(&mut self, bytes: u64, first_offset: u64) {
-        let RemovedSegments { segments, bytes: before, .. } = self.removed;
-        self.removed =
-            RemovedSegments { segments: segments + 1, bytes: before + bytes, first_offset };
+        self.removed.segments += 1;
+        self.removed.bytes += bytes;
+        self.removed.first_offset = first_offset;
         self.status.first_offset = first_offset;
         self.status.bytes = self.status.bytes.saturating_sub(bytes);
         self.status.segments = self.status.segments.saturating_sub(1);

@@ -139,7 +139,10 @@ impl JournalReader {
     pub fn end_offset(&mut self) -> Result<u64, ReadError> {
         // Read before the segments, so that it is never ahead of them.
         let durable = match self.extent {
-            Extent::Durable => watermarks::durable_for_readers(&*self.source, self.identity)?,
+            Extent::Durable => {
+                let durable = watermarks::durable(&*self.source, self.identity)?;
+                durable.transpose().map_err(|flaw| ReadError::Durable { flaw })?
+            }
             Extent::Written => None,
         };
         self.refresh()?;
@@ -199,8 +202,10 @@ impl JournalReader {
             match headers::find(&*self.source, *last)? {
                 FoundHeader::Short => drop(self.segments.pop()),
                 FoundHeader::Damaged(_) => {
-                    let newest = headers::newest_epoch(&*self.source, &self.segments)?;
-                    (self.epoch, self.is_epoch_hidden) = (newest, true);
+                    let find = |segment| headers::find(&*self.source, segment);
+                    let newest = headers::newest(&self.segments, find)?;
+                    self.epoch = newest.map_or(0, |header| header.epoch);
+                    self.is_epoch_hidden = true;
                     break;
                 }
                 FoundHeader::Whole(header) => {
@@ -212,7 +217,7 @@ impl JournalReader {
         Ok(())
     }
 
-    /// Walks to the end of the tail's segment. Steps over damage; reading it is what fails.
+    /// Walks to the end of the tail's segment. Steps over damage: only a read of the damaged offsets fails.
     fn follow_tail(&mut self) -> Result<(), ReadError> {
         loop {
             let at = self.tail;
@@ -262,7 +267,7 @@ impl JournalReader {
         Ok(self.scan().step(at, check)?)
     }
 
-    fn scan(&mut self) -> Scan<'_, dyn ReadSegments + Send> {
+    fn scan(&mut self) -> Scan<'_> {
         Scan { source: &*self.source, window: &mut self.window }
     }
 
@@ -285,7 +290,7 @@ impl JournalReader {
         }
     }
 
-    /// The start of the next segment. An error where offsets of the range are missing before it.
+    /// The start of the next segment. Fails if offsets of the range are missing before it.
     fn leave_segment(
         &self,
         at: JournalPosition,
@@ -298,9 +303,8 @@ impl JournalReader {
         };
         let resume = JournalPosition::first(next);
         match self.missing_before(at, next, flaw)? {
-            Some(damage) if damage.offsets.is_empty() => Ok(resume),
-            Some(damage) => avoid(damage, range, resume),
-            None => Ok(resume),
+            Some(damage) if !damage.offsets.is_empty() => avoid(damage, range, resume),
+            _ => Ok(resume),
         }
     }
 

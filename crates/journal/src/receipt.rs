@@ -1,4 +1,4 @@
-//! What recovery found and did. Displayed, it is one line for a person.
+//! What recovery found and did. Its text form is one line for a person.
 
 use std::fmt;
 use std::ops::Range;
@@ -26,7 +26,7 @@ pub struct RecoveryReceipt {
     pub bytes_read: u64,
     /// What was cut off the end, if anything.
     pub cut: Option<TailCut>,
-    /// Damage that was left as it is. Whoever follows the journal adds what is found then.
+    /// Damage that was left as it is. [`crate::JournalReader::follow`] may find more.
     pub damage: Vec<Damage>,
     /// The mode that the folder had, if others could read it; that right was taken from them.
     pub narrowed: Option<u32>,

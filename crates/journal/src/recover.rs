@@ -99,7 +99,7 @@ fn recover_last(
     found.bytes_read = storage.size(last)?;
     let noted = NotedEnds::read(storage, found.written_by)?;
     let tail = settle_tail(storage, last, &noted)?;
-    (found.end, found.cut) = (tail.index.end_in(last), tail.cut);
+    (found.end, found.cut) = (tail.index.end.in_segment(last), tail.cut);
     found.damage.extend(tail.damage);
     let unused = found.end == JournalPosition::first(last) && found.damage.is_empty();
     found.active = if unused { last } else { last.next(found.end.offset) };
@@ -123,7 +123,7 @@ fn recover_last(
 
 /// How far the journal had come, as the files beside the segments say.
 struct NotedEnds {
-    /// Everything before it was synced. None where there is no such file: an older Slipring wrote the
+    /// Everything before it was synced. `None` if there is no such file: an older Slipring wrote the
     /// journal.
     durable: Option<JournalPosition>,
     snapshot: Option<JournalPosition>,
@@ -176,23 +176,10 @@ fn known_writer(
     storage: &dyn Storage,
     others: &[SegmentId],
 ) -> Result<Option<(JournalIdentity, u64)>, OpenError> {
-    match newest_writer(storage, others)? {
+    match headers::newest(others, |segment| find_header(storage, segment))? {
         None => Ok(watermarks::owner(storage)?.map(|identity| (identity, 0))),
-        newest => Ok(newest),
+        Some(header) => Ok(Some((header.identity, header.epoch))),
     }
-}
-
-/// Identity and epoch of the newest segment whose header is whole.
-fn newest_writer(
-    storage: &dyn Storage,
-    segments: &[SegmentId],
-) -> Result<Option<(JournalIdentity, u64)>, OpenError> {
-    for segment in segments.iter().rev() {
-        if let FoundHeader::Whole(header) = find_header(storage, *segment)? {
-            return Ok(Some((header.identity, header.epoch)));
-        }
-    }
-    Ok(None)
 }
 
 /// The header as recovery needs it: another version, or the header of another segment, is an error.
@@ -294,7 +281,7 @@ fn walk(storage: &dyn Storage, segment: SegmentId) -> io::Result<Walked> {
     let mut scan = Scan { source: storage, window: &mut window };
     let (mut index, mut damage, mut witnessed) = (SegmentIndex::new(segment), Vec::new(), 0);
     loop {
-        let at = index.end_in(segment);
+        let at = index.end.in_segment(segment);
         match scan.step(at, CheckDepth::Bodies)? {
             ScanStep::Batch(header) => {
                 let synced = header.unsynced.and_then(|back| at.position.checked_sub(back.into()));

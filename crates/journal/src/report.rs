@@ -13,12 +13,12 @@ use crate::segment::{JournalPosition, SegmentId};
 pub(crate) type ByteProgress<'a> = &'a mut dyn FnMut(u64, u64) -> ControlFlow<()>;
 
 /// Damage that a report lists; further damage is only counted.
-pub(crate) const DAMAGE_MAX: usize = 1000;
+const DAMAGE_MAX: usize = 1000;
 
 /// The condition of a whole journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckReport {
-    /// Which journal it is; none when no segment has a whole header.
+    /// Which journal it is; `None` if no segment has a whole header.
     pub identity: Option<JournalIdentity>,
     /// The segments, oldest first.
     pub segments: Vec<SegmentReport>,
@@ -38,8 +38,10 @@ pub struct CheckReport {
     pub damage: Vec<Damage>,
     /// Damage beyond those entries.
     pub more_damage: u64,
-    /// Bytes behind the last whole batch: torn, or just being written.
-    pub tail: Option<Tail>,
+    /// The bytes behind the last whole batch: torn, or just being written.
+    pub tail: Option<Damage>,
+    /// How many bytes that are.
+    pub tail_bytes: u64,
     /// The snapshot of the state.
     pub snapshot: SnapshotState,
     /// The consumers of the journal.
@@ -53,11 +55,16 @@ impl CheckReport {
     }
 
     pub(crate) fn add_damage(&mut self, damage: Damage) {
-        if self.damage.len() < DAMAGE_MAX {
-            self.damage.push(damage);
-        } else {
-            self.more_damage += 1;
-        }
+        list_damage(&mut self.damage, &mut self.more_damage, damage);
+    }
+}
+
+/// Adds damage to a report's list, or only counts it if the list is full.
+pub(crate) fn list_damage(list: &mut Vec<Damage>, more: &mut u64, damage: Damage) {
+    if list.len() < DAMAGE_MAX {
+        list.push(damage);
+    } else {
+        *more += 1;
     }
 }
 
@@ -133,17 +140,6 @@ impl fmt::Display for IndexState {
             Self::Wrong => out.write_str("the index does not match the segment"),
         }
     }
-}
-
-/// Bytes behind the last whole batch of the last segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tail {
-    /// Where they begin.
-    pub at: JournalPosition,
-    /// How many they are.
-    pub bytes: u64,
-    /// What is wrong with them.
-    pub flaw: Flaw,
 }
 
 /// The condition of the snapshot. Without a good one recovery follows the journal from its start.

@@ -11,10 +11,11 @@ const FEWEST: u64 = 1 << 12;
 /// Offsets reserved at most: at a million messages a second, about one reservation a second is written.
 const MOST: u64 = 1 << 20;
 
-/// Offsets below `end` may be given.
+/// Offsets that messages may get before the next reservation is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reservation {
-    end: u64,
+    /// One past the last offset that may be given.
+    pub end: u64,
     /// How many to reserve next. It doubles each time: a quiet journal leaves small gaps, and a busy one
     /// writes few reservations.
     ahead: u64,
@@ -26,12 +27,7 @@ impl Reservation {
         Self { end: offset, ahead: FEWEST }
     }
 
-    /// One past the last offset that may be given.
-    pub fn end(self) -> u64 {
-        self.end
-    }
-
-    /// The next reservation; none where this one covers the offsets up to `end`.
+    /// The next reservation; `None` if this one covers the offsets up to `end`.
     pub fn renewed_for(self, end: u64) -> Option<Self> {
         let renewed = Self { end: end + self.ahead, ahead: (self.ahead * 2).min(MOST) };
         (end > self.end).then_some(renewed)
@@ -58,7 +54,7 @@ mod tests {
                 reservation = renewed;
                 renewals += 1;
             }
-            assert!(reservation.end() >= end && reservation.end() <= end + MOST);
+            assert!(reservation.end >= end && reservation.end <= end + MOST);
         }
         assert_eq!(renewals, 10);
     }

@@ -1,5 +1,5 @@
 //! Which of the oldest segments may be removed, and who still needs the others. Pure.
-//! In doubt a segment stays: a full disk can be repaired, a removed message cannot be brought back.
+//! In doubt a segment stays: a person can make room on a full disk, but cannot bring a removed message back.
 //!
 //! An example: segments begin at the offsets 0, 1,000, 2,000 and 3,000; the last one is being written.
 //! By their age the first three may go. A consumer has read up to 2,500, and a session's queue names
@@ -81,8 +81,8 @@ fn due(segments: &[SegmentSummary], rules: &RetentionRules, now_ns: i64) -> usiz
     sealed.len()
 }
 
-/// Everything received before this time is too old; none without a rule for the age. A receive time
-/// ahead of the clock does not count as old: either may be wrong.
+/// Everything received before this time is too old; `None` without a rule for the age. A message whose
+/// receive time is ahead of the clock does not count as old: either of the two times may be wrong.
 pub(crate) fn age_limit_ns(rules: &RetentionRules, now_ns: i64) -> Option<i64> {
     let age_ns = |age: Duration| i64::try_from(age.as_nanos()).unwrap_or(i64::MAX);
     rules.age.map(|age| now_ns.saturating_sub(age_ns(age)))

@@ -157,7 +157,7 @@ fn held_by(case: &Case) -> (usize, String) {
 }
 
 #[test]
-fn who_holds_back_is_named_with_the_offset() {
+fn the_claim_that_keeps_a_segment_is_named_with_its_offset() {
     let mut case = old();
     assert_eq!(held_by(&case), (4, String::new()));
     case.sessions = 35;
@@ -174,7 +174,7 @@ fn who_holds_back_is_named_with_the_offset() {
 }
 
 #[test]
-fn two_that_hold_the_same_segment_are_both_named() {
+fn two_claims_on_the_same_segment_are_both_named() {
     let mut case = old();
     case.snapshot = Some(case.segments[1].id);
     case.sessions = 10;
@@ -183,7 +183,7 @@ fn two_that_hold_the_same_segment_are_both_named() {
 }
 
 #[test]
-fn a_consumer_is_overtaken_only_when_told_so() {
+fn retention_overtakes_a_consumer_only_without_keep_unread() {
     let mut case = old();
     let position =
         Ok(ConsumerPosition { journal: JOURNAL, offset: 0, epoch: Some(3), updated_ns: 0 });
@@ -194,7 +194,7 @@ fn a_consumer_is_overtaken_only_when_told_so() {
 }
 
 #[test]
-fn a_consumer_whose_place_is_not_known_holds_everything_and_the_remedy_is_named() {
+fn a_consumer_with_an_unknown_position_keeps_everything_and_the_remedy_is_named() {
     let mut case = old();
     let elsewhere = ConsumerPosition {
         journal: JournalIdentity([2; 16]),

@@ -46,8 +46,8 @@ pub struct Salvaged {
     pub consumers: usize,
 }
 
-/// Copies every whole batch of the journal in `from` into `to`, which must be empty or not exist. None
-/// when `progress` ended the salvage; `to` is then incomplete.
+/// Copies every whole batch of the journal in `from` into `to`, which must be empty or not exist. Returns
+/// `None` if `progress` ended the salvage; `to` is then incomplete.
 pub fn salvage(
     from: &Path,
     to: &Path,

@@ -30,7 +30,7 @@ pub(crate) enum ScanStep {
     Batch(BatchHeader),
     /// Bytes that cannot be read, and the position behind them where whole batches go on.
     Damage(Damage, JournalPosition),
-    /// No whole batch from here on. The flaw says what is wrong; none where the file ends here.
+    /// There is no whole batch from here on. The flaw says what is wrong; `None` if the file ends here.
     Tail(Option<Flaw>),
 }
 
@@ -49,9 +49,9 @@ impl ReadWindow {
     }
 
     /// `length` bytes at a position, or fewer where the file ends.
-    pub fn view<S: ReadSegments + ?Sized>(
+    pub fn view(
         &mut self,
-        source: &S,
+        source: &dyn ReadSegments,
         at: JournalPosition,
         length: usize,
     ) -> io::Result<&[u8]> {
@@ -70,9 +70,9 @@ impl ReadWindow {
             && at.position + length as u64 <= end
     }
 
-    fn fill<S: ReadSegments + ?Sized>(
+    fn fill(
         &mut self,
-        source: &S,
+        source: &dyn ReadSegments,
         at: JournalPosition,
         length: usize,
     ) -> io::Result<()> {
@@ -101,12 +101,12 @@ impl Chain {
 }
 
 /// Reads segments through one window.
-pub(crate) struct Scan<'a, S: ?Sized> {
-    pub source: &'a S,
+pub(crate) struct Scan<'a> {
+    pub source: &'a dyn ReadSegments,
     pub window: &'a mut ReadWindow,
 }
 
-impl<S: ReadSegments + ?Sized> Scan<'_, S> {
+impl Scan<'_> {
     /// What is at a position.
     pub fn step(&mut self, at: JournalPosition, check: CheckDepth) -> io::Result<ScanStep> {
         match self.look(at, check)? {
@@ -127,10 +127,11 @@ impl<S: ReadSegments + ?Sized> Scan<'_, S> {
         header: &BatchHeader,
     ) -> io::Result<Result<&[u8], Flaw>> {
         let body = self.unchecked_body(at, header)?;
-        let intact = |body: &&[u8]| crc32c::crc32c(body) == header.body_checksum;
-        Ok(body
-            .ok_or(Flaw::BodyShort)
-            .and_then(|body| if intact(&body) { Ok(body) } else { Err(Flaw::BodyDamaged) }))
+        Ok(match body {
+            None => Err(Flaw::BodyShort),
+            Some(body) if crc32c::crc32c(body) == header.body_checksum => Ok(body),
+            Some(_) => Err(Flaw::BodyDamaged),
+        })
     }
 
     /// The same without checking the checksum: for a caller that has just done so.
@@ -249,10 +250,8 @@ impl<S: ReadSegments + ?Sized> Scan<'_, S> {
             }
             match bytes.windows(BATCH_MAGIC.len()).position(|four| four == BATCH_MAGIC) {
                 Some(skipped) => {
-                    return Ok(Some(JournalPosition {
-                        position: at.position + skipped as u64,
-                        ..at
-                    }));
+                    at.position += skipped as u64;
+                    return Ok(Some(at));
                 }
                 None => at.position += (bytes.len() - BATCH_MAGIC.len() + 1) as u64,
             }

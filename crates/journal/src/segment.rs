@@ -4,13 +4,16 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::error::Damage;
-use crate::format::{BatchHeader, Flaw, MESSAGE_BYTES_MIN, OFFSET_MAX, SEGMENT_HEADER_BYTES};
+use crate::format::{
+    BatchHeader, Flaw, JournalIdentity, MESSAGE_BYTES_MIN, OFFSET_MAX, SEGMENT_HEADER_BYTES,
+    array_at, u32_at, u64_at,
+};
 
 /// No journal has more segments without a message in a row; a larger part is damage.
 const PART_MAX: u32 = 1 << 30;
 
-/// The name of a segment. A segment that holds only records is followed by one with the same offset, so their
-/// part numbers tell them apart. The order of names is the order of the journal.
+/// The name of a segment. The segment after one that holds only records has the same offset, and the next part
+/// number. The order of names is the order of the journal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SegmentId {
     /// The offset of its first message.
@@ -66,6 +69,9 @@ impl fmt::Display for SegmentId {
     }
 }
 
+/// The first bytes of a file that notes a position: magic, version, journal and position.
+pub(crate) const POSITION_HEADER_BYTES: usize = 56;
+
 /// A position between two batches, and the offset of the next message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JournalPosition {
@@ -83,10 +89,39 @@ impl JournalPosition {
         Self { segment, position: SEGMENT_HEADER_BYTES as u64, offset: segment.offset }
     }
 
-    /// Whether a journal can have such a position.
-    pub(crate) fn is_plausible(self) -> bool {
-        let offsets = self.segment.offset..=OFFSET_MAX;
-        self.segment.is_plausible() && offsets.contains(&self.offset)
+    /// The first bytes of a file that notes this position.
+    pub(crate) fn encode(
+        self,
+        magic: [u8; 8],
+        version: u32,
+        identity: JournalIdentity,
+    ) -> [u8; POSITION_HEADER_BYTES] {
+        let mut bytes = [0; POSITION_HEADER_BYTES];
+        bytes[0..8].copy_from_slice(&magic);
+        bytes[8..12].copy_from_slice(&version.to_le_bytes());
+        bytes[12..16].copy_from_slice(&self.segment.part.to_le_bytes());
+        bytes[16..32].copy_from_slice(&identity.0);
+        bytes[32..40].copy_from_slice(&self.segment.offset.to_le_bytes());
+        bytes[40..48].copy_from_slice(&self.position.to_le_bytes());
+        bytes[48..56].copy_from_slice(&self.offset.to_le_bytes());
+        bytes
+    }
+
+    /// Reads what `encode` wrote. The caller has checked the magic and a checksum.
+    pub(crate) fn decode(
+        bytes: &[u8],
+        version: u32,
+        identity: JournalIdentity,
+    ) -> Result<Self, Flaw> {
+        if u32_at(bytes, 8) != version || array_at(bytes, 16) != identity.0 {
+            return Err(Flaw::Foreign);
+        }
+        let segment = SegmentId { offset: u64_at(bytes, 32), part: u32_at(bytes, 12) };
+        let at = Self { segment, position: u64_at(bytes, 40), offset: u64_at(bytes, 48) };
+        // A journal can have a position only at or behind the start of its segment.
+        let is_plausible =
+            segment.is_plausible() && (segment.offset..=OFFSET_MAX).contains(&at.offset);
+        if is_plausible { Ok(at) } else { Err(Flaw::WrongOffset) }
     }
 
     pub(crate) fn after(self, header: &BatchHeader) -> Self {

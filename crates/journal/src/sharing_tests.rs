@@ -35,7 +35,7 @@ fn flood(journal: &Journal, backlog: &mut Backlog) -> usize {
 }
 
 #[test]
-fn who_floods_gets_half_the_room_and_a_newcomer_finds_some() {
+fn a_flooding_appender_gets_half_the_room_and_a_newcomer_finds_some() {
     let (journal, mut committer) = opened();
     let (mut first, mut second) = (Backlog::default(), Backlog::default());
     let most = WAITING_BYTES_MAX;
@@ -47,7 +47,7 @@ fn who_floods_gets_half_the_room_and_a_newcomer_finds_some() {
 }
 
 #[test]
-fn two_who_flood_share_the_room_and_leave_some() {
+fn two_flooding_appenders_share_the_room_and_leave_some() {
     let (journal, mut committer) = opened();
     let (mut first, mut second) = (Backlog::default(), Backlog::default());
     let most = WAITING_BYTES_MAX;
@@ -95,7 +95,7 @@ fn at_most_one_mebibyte_is_written_and_not_synced() {
 }
 
 #[test]
-fn what_was_taken_before_the_disk_was_full_finds_room() {
+fn batches_accepted_before_the_disk_was_full_find_room() {
     let disk = SimulatedDisk::new(1);
     let options = JournalOptions { sync_interval: Duration::MAX, ..JournalOptions::default() };
     let (journal, mut committer, _) =

@@ -53,7 +53,7 @@ impl SimulatedDisk {
         Self { disk: Arc::clone(&self.disk), life: disk.life }
     }
 
-    /// Limits the size of the disk; none removes the limit.
+    /// Limits the size of the disk; `None` removes the limit.
     pub fn set_capacity(&self, bytes: Option<u64>) {
         self.lock().capacity = bytes.unwrap_or(u64::MAX);
     }
@@ -85,52 +85,6 @@ impl SimulatedDisk {
         (disk.write_fails_after, disk.sync_fails_after) = (None, None);
     }
 
-    /// Sets the clock, which does not run: milliseconds since 1970.
-    pub fn set_clock(&self, ms: u64) {
-        self.lock().now_ms = ms;
-    }
-
-    /// Flips a bit of a byte in the file with a name.
-    pub fn flip_file_bit(&self, name: &str, position: usize) {
-        self.lock().named.get_mut(name).expect("it was put")[position] ^= 0x10;
-    }
-
-    /// Removes the file with a name.
-    pub fn remove_file(&self, name: &str) {
-        self.lock().named.remove(name);
-    }
-
-    /// Shortens a segment, as a power cut does.
-    pub fn cut_file(&self, segment: SegmentId, size: usize) {
-        self.lock().file_mut(segment).expect("the segment is there").truncate(size);
-    }
-
-    /// Flips a bit of a byte in a segment.
-    pub fn flip_bit(&self, segment: SegmentId, position: usize) {
-        self.lock().file_mut(segment).expect("the segment is there").bytes[position] ^= 0x10;
-    }
-
-    /// Flips a random bit of a random segment, and says where; none when the disk is empty.
-    pub fn flip_any_bit(&self) -> Option<(SegmentId, u64)> {
-        let mut disk = self.lock();
-        let total = disk.files.values().map(|file| file.bytes.len()).sum::<usize>();
-        let mut at = disk.random.below(total.max(1));
-        let bit = disk.random.below(8);
-        for (segment, file) in &mut disk.files {
-            if let Some(byte) = file.bytes.get_mut(at) {
-                *byte ^= 1 << bit;
-                return Some((*segment, at as u64));
-            }
-            at -= file.bytes.len();
-        }
-        None
-    }
-
-    /// The positions from which recovery set bytes aside.
-    pub fn set_aside_positions(&self) -> Vec<(SegmentId, u64)> {
-        self.lock().set_aside.clone()
-    }
-
     fn lock(&self) -> MutexGuard<'_, DiskState> {
         self.disk.lock().expect("the disk never panics")
     }
@@ -150,6 +104,56 @@ impl SimulatedDisk {
         let mut disk = self.alive()?;
         disk.step()?;
         Ok(disk)
+    }
+}
+
+/// Faults that only the tests of this crate make.
+#[cfg(test)]
+impl SimulatedDisk {
+    /// Sets the clock, which does not run: milliseconds since 1970.
+    pub(crate) fn set_clock(&self, ms: u64) {
+        self.lock().now_ms = ms;
+    }
+
+    /// Flips a bit of a byte in the file with a name.
+    pub(crate) fn flip_file_bit(&self, name: &str, position: usize) {
+        self.lock().named.get_mut(name).expect("it was put")[position] ^= 0x10;
+    }
+
+    /// Removes the file with a name.
+    pub(crate) fn remove_file(&self, name: &str) {
+        self.lock().named.remove(name);
+    }
+
+    /// Shortens a segment, as a power cut does.
+    pub(crate) fn cut_file(&self, segment: SegmentId, size: usize) {
+        self.lock().file_mut(segment).expect("the segment is there").truncate(size);
+    }
+
+    /// Flips a bit of a byte in a segment.
+    pub(crate) fn flip_bit(&self, segment: SegmentId, position: usize) {
+        self.lock().file_mut(segment).expect("the segment is there").bytes[position] ^= 0x10;
+    }
+
+    /// Flips a random bit of a random segment, and says where; `None` if the disk is empty.
+    pub(crate) fn flip_any_bit(&self) -> Option<(SegmentId, u64)> {
+        let mut disk = self.lock();
+        let total = disk.files.values().map(|file| file.bytes.len()).sum::<usize>();
+        let mut at = disk.random.below(total.max(1));
+        let bit = disk.random.below(8);
+        for (segment, file) in &mut disk.files {
+            if let Some(byte) = file.bytes.get_mut(at) {
+                *byte ^= 1 << bit;
+                return Some((*segment, at as u64));
+            }
+            at -= file.bytes.len();
+        }
+        None
+    }
+
+    /// The positions from which recovery set bytes aside.
+    pub(crate) fn set_aside_positions(&self) -> Vec<(SegmentId, u64)> {
+        self.lock().set_aside.clone()
     }
 }
 

@@ -1,8 +1,8 @@
 //! The bytes of a snapshot: the state of everything before a position, with a checksum.
 //! Knows nothing of what the state means.
 
-use crate::format::{FORMAT_VERSION, Flaw, JournalIdentity, array_at, u32_at, u64_at};
-use crate::segment::{JournalPosition, SegmentId};
+use crate::format::{FORMAT_VERSION, Flaw, JournalIdentity, u32_at, u64_at};
+use crate::segment::JournalPosition;
 
 /// Its file name.
 pub(crate) const SNAPSHOT: &str = "state.snap";
@@ -11,13 +11,7 @@ const HEADER_BYTES: usize = 72;
 
 pub(crate) fn encode(identity: JournalIdentity, at: JournalPosition, state: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEADER_BYTES + state.len());
-    bytes.extend(MAGIC);
-    bytes.extend(FORMAT_VERSION.to_le_bytes());
-    bytes.extend(at.segment.part.to_le_bytes());
-    bytes.extend(identity.0);
-    bytes.extend(at.segment.offset.to_le_bytes());
-    bytes.extend(at.position.to_le_bytes());
-    bytes.extend(at.offset.to_le_bytes());
+    bytes.extend(at.encode(MAGIC, FORMAT_VERSION, identity));
     bytes.extend((state.len() as u64).to_le_bytes());
     bytes.extend(crc32c::crc32c(state).to_le_bytes());
     bytes.extend(crc32c::crc32c(&bytes).to_le_bytes());
@@ -48,36 +42,32 @@ pub(crate) fn position(bytes: &[u8], identity: JournalIdentity) -> Result<Journa
     if header[..8] != MAGIC || u32_at(header, 68) != crc32c::crc32c(&header[..68]) {
         return Err(Flaw::HeaderDamaged);
     }
-    if u32_at(header, 8) != FORMAT_VERSION || array_at(header, 16) != identity.0 {
-        return Err(Flaw::Foreign);
-    }
-    let segment = SegmentId { offset: u64_at(header, 32), part: u32_at(header, 12) };
-    let at = JournalPosition { segment, position: u64_at(header, 40), offset: u64_at(header, 48) };
-    if at.is_plausible() { Ok(at) } else { Err(Flaw::WrongOffset) }
+    JournalPosition::decode(header, FORMAT_VERSION, identity)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::segment::SegmentId;
     use proptest::prelude::*;
 
     const OURS: JournalIdentity = JournalIdentity([7; 16]);
 
-    fn place() -> JournalPosition {
+    fn taken_at() -> JournalPosition {
         JournalPosition { segment: SegmentId { offset: 42, part: 3 }, position: 1234, offset: 45 }
     }
 
     proptest! {
         #[test]
-        fn a_snapshot_comes_back_as_it_went(state in prop::collection::vec(any::<u8>(), 0..99)) {
-            let bytes = encode(OURS, place(), &state);
-            prop_assert_eq!(position(&bytes, OURS), Ok(place()));
-            prop_assert_eq!(decode(bytes, OURS), Ok((place(), state)));
+        fn an_encoded_snapshot_decodes_to_the_same(state in prop::collection::vec(any::<u8>(), 0..99)) {
+            let bytes = encode(OURS, taken_at(), &state);
+            prop_assert_eq!(position(&bytes, OURS), Ok(taken_at()));
+            prop_assert_eq!(decode(bytes, OURS), Ok((taken_at(), state)));
         }
 
         #[test]
-        fn a_cut_or_changed_snapshot_is_none(bit in 0..100 * 8_usize, length in 0..100_usize) {
-            let whole = encode(OURS, place(), &[9; 28]);
+        fn a_cut_or_changed_snapshot_is_refused(bit in 0..100 * 8_usize, length in 0..100_usize) {
+            let whole = encode(OURS, taken_at(), &[9; 28]);
             prop_assert!(decode(whole[..length].to_vec(), OURS).is_err());
             let mut changed = whole;
             changed[bit / 8] ^= 1 << (bit % 8);
@@ -86,14 +76,14 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_no_journal_has_is_refused() {
-        let nowhere = JournalPosition { offset: 41, ..place() };
+    fn a_position_that_no_journal_has_is_refused() {
+        let nowhere = JournalPosition { offset: 41, ..taken_at() };
         assert_eq!(decode(encode(OURS, nowhere, &[]), OURS), Err(Flaw::WrongOffset));
     }
 
     #[test]
     fn the_snapshot_of_another_journal_is_not_ours() {
-        let bytes = encode(JournalIdentity([8; 16]), place(), &[]);
+        let bytes = encode(JournalIdentity([8; 16]), taken_at(), &[]);
         assert_eq!(decode(bytes, OURS), Err(Flaw::Foreign));
     }
 }

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_for_another_reason_takes_no_spare_one() {
+    fn an_open_that_fails_for_another_reason_uses_no_spare_descriptor() {
         let denied = with_spare(|| Err::<(), _>(Errno::ACCESS.into()));
         assert_eq!(denied.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
     }

@@ -23,7 +23,7 @@ pub struct CommitProgress {
     pub written: JournalMark,
     /// Everything up to this mark survives a power cut.
     pub synced: JournalMark,
-    /// Why there is no space; the write is retried until there is.
+    /// Why there is no space. The journal retries the write until there is.
     pub no_space: Option<String>,
     /// Why a write or a sync failed; there is no progress afterwards.
     pub failed: Option<JournalFailure>,

@@ -16,7 +16,7 @@ pub trait ReadSegments: fmt::Debug {
     fn size(&self, segment: SegmentId) -> io::Result<u64>;
     /// Reads from `position` into `into`. Returns how many bytes there were.
     fn read_at(&self, segment: SegmentId, position: u64, into: &mut [u8]) -> io::Result<usize>;
-    /// The bytes of the file with a name; none when there is no such file.
+    /// The bytes of the file with a name; `None` if there is no such file.
     fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>>;
 }
 

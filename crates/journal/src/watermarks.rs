@@ -3,9 +3,8 @@
 
 use std::io;
 
-use crate::error::ReadError;
-use crate::format::{Flaw, JournalIdentity, array_at, u32_at, u64_at};
-use crate::segment::{JournalPosition, SegmentId};
+use crate::format::{Flaw, JournalIdentity, array_at, u32_at};
+use crate::segment::{JournalPosition, POSITION_HEADER_BYTES};
 use crate::storage::ReadSegments;
 
 /// The file that notes the synced end of the journal after each sync.
@@ -32,8 +31,7 @@ pub(crate) fn encode_reserved(identity: JournalIdentity, offset: u64) -> [u8; FI
     encode(RESERVED_MAGIC, identity, JournalPosition { offset, ..JournalPosition::default() })
 }
 
-/// Up to where the journal is synced. None where there is no such file: an older Slipring wrote the
-/// journal.
+/// Up to where the journal is synced. `None` if there is no such file: an older Slipring wrote the journal.
 pub(crate) fn durable(
     source: &dyn ReadSegments,
     identity: JournalIdentity,
@@ -49,16 +47,7 @@ pub(crate) fn durable(
     Ok(found)
 }
 
-/// The same for a reader: a damaged file is an error.
-pub(crate) fn durable_for_readers(
-    source: &dyn ReadSegments,
-    identity: JournalIdentity,
-) -> Result<Option<JournalPosition>, ReadError> {
-    let found = durable(source, identity)?;
-    found.transpose().map_err(|flaw| ReadError::Durable { flaw })
-}
-
-/// The first offset that was never given; none where there is no such file.
+/// The first offset that was never given; `None` if there is no such file.
 pub(crate) fn reserved(
     source: &dyn ReadSegments,
     identity: JournalIdentity,
@@ -67,7 +56,7 @@ pub(crate) fn reserved(
     Ok(Some(decode(&bytes, RESERVED_MAGIC, identity).map(|at| at.offset)))
 }
 
-/// The journal's identity from either file, for when no segment header tells it.
+/// The journal's identity from either file, for a journal whose segment headers are all unreadable.
 pub(crate) fn owner(source: &dyn ReadSegments) -> io::Result<Option<JournalIdentity>> {
     for (name, magic) in [(DURABLE, DURABLE_MAGIC), (RESERVED, RESERVED_MAGIC)] {
         let bytes = source.get(name)?.unwrap_or_default();
@@ -80,13 +69,7 @@ pub(crate) fn owner(source: &dyn ReadSegments) -> io::Result<Option<JournalIdent
 
 fn encode(magic: [u8; 8], identity: JournalIdentity, at: JournalPosition) -> [u8; FILE_BYTES] {
     let mut bytes = [0; FILE_BYTES];
-    bytes[0..8].copy_from_slice(&magic);
-    bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
-    bytes[12..16].copy_from_slice(&at.segment.part.to_le_bytes());
-    bytes[16..32].copy_from_slice(&identity.0);
-    bytes[32..40].copy_from_slice(&at.segment.offset.to_le_bytes());
-    bytes[40..48].copy_from_slice(&at.position.to_le_bytes());
-    bytes[48..56].copy_from_slice(&at.offset.to_le_bytes());
+    bytes[..POSITION_HEADER_BYTES].copy_from_slice(&at.encode(magic, VERSION, identity));
     let checksum = crc32c::crc32c(&bytes[..CHECKED_BYTES]);
     bytes[CHECKED_BYTES..].copy_from_slice(&checksum.to_le_bytes());
     bytes
@@ -105,18 +88,13 @@ fn decode(
     magic: [u8; 8],
     identity: JournalIdentity,
 ) -> Result<JournalPosition, Flaw> {
-    let bytes = check(bytes, magic)?;
-    if u32_at(bytes, 8) != VERSION || array_at(bytes, 16) != identity.0 {
-        return Err(Flaw::Foreign);
-    }
-    let segment = SegmentId { offset: u64_at(bytes, 32), part: u32_at(bytes, 12) };
-    let at = JournalPosition { segment, position: u64_at(bytes, 40), offset: u64_at(bytes, 48) };
-    if at.is_plausible() { Ok(at) } else { Err(Flaw::WrongOffset) }
+    JournalPosition::decode(check(bytes, magic)?, VERSION, identity)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::segment::SegmentId;
 
     const OURS: JournalIdentity = JournalIdentity([7; 16]);
 
@@ -125,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn both_files_come_back_as_they_went_and_are_not_taken_for_each_other() {
+    fn both_encoded_files_decode_to_the_same_and_are_not_taken_for_each_other() {
         let (durable, reserved) = (encode_durable(OURS, position()), encode_reserved(OURS, 9));
         assert_eq!(decode(&durable, DURABLE_MAGIC, OURS), Ok(position()));
         assert_eq!(decode(&reserved, RESERVED_MAGIC, OURS).map(|at| at.offset), Ok(9));

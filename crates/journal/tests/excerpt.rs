@@ -62,7 +62,7 @@ fn elsewhere(reader: &mut JournalReader, start: u64, end: u64, bytes_max: usize)
 }
 
 #[test]
-fn every_range_is_the_same_elsewhere_whatever_the_bound() {
+fn a_remote_reader_gets_every_range_whatever_the_bound() {
     let (_dir, mut reader) = journal("ranges");
     for start in 0..40 {
         for end in start + 1..=40 {

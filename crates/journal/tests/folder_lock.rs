@@ -166,7 +166,7 @@ fn folders_and_files_are_for_their_owner_alone() {
 }
 
 #[test]
-fn a_folder_that_others_can_read_is_narrowed_and_told() {
+fn a_folder_that_others_can_read_is_narrowed_and_reported() {
     let scratch = Scratch::new("narrowed");
     let dir = scratch.journal();
     open(&dir).close().unwrap();
@@ -180,7 +180,7 @@ fn a_folder_that_others_can_read_is_narrowed_and_told() {
 }
 
 #[test]
-fn nobody_notes_an_offset_that_is_not_on_the_disk() {
+fn no_consumer_commits_an_offset_that_is_not_synced() {
     let scratch = Scratch::new("beyond");
     let journal = open(&scratch.journal());
     append(&journal).unwrap();

@@ -41,7 +41,7 @@ fn batch_of(publisher: &str, payloads: &[&[u8]]) -> Batch {
 }
 
 #[test]
-fn what_was_appended_is_read_back_by_column() {
+fn appended_messages_are_read_back_as_columns() {
     let dir = Scratch::new("read_back");
     let journal = open(&dir.0);
     let mut batch = batch_of("pump", &[b"one", b"", b"three"]);
@@ -134,7 +134,7 @@ fn a_batch_that_asks_for_it_is_synced_at_once() {
 }
 
 #[test]
-fn a_second_broker_on_the_same_directory_is_told_so() {
+fn a_second_broker_on_the_same_directory_is_refused() {
     let dir = Scratch::new("locked");
     let journal = open(&dir.0);
     let second = Journal::open(&dir.0, JournalOptions::default(), |_| ());
@@ -144,7 +144,7 @@ fn a_second_broker_on_the_same_directory_is_told_so() {
 }
 
 #[test]
-fn closing_twice_is_closing_once_and_appending_then_is_refused() {
+fn closing_twice_is_harmless_and_appending_afterwards_is_refused() {
     let dir = Scratch::new("close");
     let journal = open(&dir.0);
     journal.append(&mut batch_of("p", &[b"x"]), false).unwrap();
@@ -193,7 +193,7 @@ fn a_writer_that_waits_for_room_loses_nothing_and_sync_shows_it_all() {
 }
 
 #[test]
-fn a_failed_write_is_told_and_never_forgotten() {
+fn a_failed_write_is_reported_from_then_on() {
     let dir = Scratch::new("failed");
     let options = JournalOptions { segment_bytes: 200, ..JournalOptions::default() };
     let (progress, told) = mpsc::channel();
@@ -212,7 +212,7 @@ fn a_failed_write_is_told_and_never_forgotten() {
 }
 
 #[test]
-fn a_panic_of_its_thread_is_a_failure_that_is_told() {
+fn a_panic_of_the_committer_is_reported_as_a_failure() {
     let dir = Scratch::new("panicked");
     let (progress, told) = mpsc::channel();
     let (journal, _) =
@@ -230,7 +230,7 @@ fn a_panic_of_its_thread_is_a_failure_that_is_told() {
 }
 
 #[test]
-fn a_bound_reached_is_told_and_raising_it_heals_at_once() {
+fn a_reached_bound_is_reported_and_raising_it_heals_at_once() {
     let dir = Scratch::new("bound");
     let (progress, told) = mpsc::channel();
     let options = JournalOptions { bytes_max: Some(200), ..JournalOptions::default() };
@@ -277,7 +277,7 @@ fn messages_are_read_back_one_by_one_with_an_answer_for_each_offset() {
 }
 
 #[test]
-fn whoever_follows_gets_records_and_retained_messages_and_can_go_on() {
+fn following_gives_records_and_retained_messages_and_can_continue() {
     let dir = Scratch::new("state");
     let options = JournalOptions { segment_bytes: 300, ..JournalOptions::default() };
     let (journal, _) = Journal::open(&dir.0, options, |_| ()).unwrap();
@@ -343,7 +343,7 @@ fn a_journal_of_another_version_is_refused_by_its_number() {
 }
 
 #[test]
-fn reading_where_there_is_no_journal_says_so() {
+fn reading_without_a_journal_is_an_error() {
     let dir = Scratch::new("none");
     assert!(matches!(JournalReader::open(&dir.0), Err(ReadError::NoJournal(_))));
     fs::create_dir(&dir.0).unwrap();

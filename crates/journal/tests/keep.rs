@@ -81,7 +81,7 @@ fn sealed_segments_have_an_index_and_retention_removes_both_files() {
 }
 
 #[test]
-fn what_a_consumer_has_not_read_stays_until_it_moves_is_forgotten_or_overtaken() {
+fn unread_segments_stay_until_the_consumer_moves_is_forgotten_or_is_overtaken() {
     let dir = Scratch::new("consumer");
     let journal = ten_segments(&dir.0);
     let at = |offset| ConsumerPosition {
@@ -143,7 +143,7 @@ fn a_reader_on_its_way_meets_a_gap_and_never_wrong_messages() {
 }
 
 #[test]
-fn a_full_journal_goes_on_by_itself_when_there_is_room() {
+fn a_full_journal_continues_by_itself_when_there_is_room() {
     let dir = Scratch::new("bound");
     let journal = ten_segments(&dir.0);
     journal.set_bytes_max(Some(journal.status().bytes));

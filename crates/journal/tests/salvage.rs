@@ -197,14 +197,14 @@ proptest! {
         let files = segments(&scratch.old());
         for (at, bit) in &hits {
             let mut all: Vec<_> = files.iter().map(|path| fs::read(path).unwrap()).collect();
-            let mut place = at.index(all.iter().map(Vec::len).sum());
+            let mut position = at.index(all.iter().map(Vec::len).sum());
             let file = all.iter().position(|bytes| {
-                let here = place < bytes.len();
-                place -= if here { 0 } else { bytes.len() };
+                let here = position < bytes.len();
+                position -= if here { 0 } else { bytes.len() };
                 here
             });
             let file = file.unwrap();
-            all[file][place] ^= 1 << bit;
+            all[file][position] ^= 1 << bit;
             fs::write(&files[file], &all[file]).unwrap();
         }
         // The last, empty one says whose journal it is; it may be hit, and is not removed.

@@ -27,7 +27,7 @@ impl ClientProtocol {
         let found = self.subscriptions.find(publish);
         let mut tag = None;
         if let Some(packet_id) = publish.packet_id {
-            // A message for a subscription that is still to be made has one reader: that one.
+            // A message that matches no subscription yet waits for one reader: the next to subscribe.
             let kept = usize::from(self.options.is_durable() && found.unclaimed);
             match self.inbound.arrive(publish, found.subscriptions.len().max(kept))? {
                 InboundMessage::New(new) => tag = Some(new),
@@ -48,7 +48,7 @@ impl ClientProtocol {
         Ok(())
     }
 
-    /// Readers are done with these messages; those that nobody else reads are acknowledged.
+    /// Notes that readers are done with these messages. Messages without another reader are acknowledged.
     pub fn done(&mut self, tags: &[DeliveryTag]) {
         for tag in tags {
             self.inbound.done(*tag);
@@ -56,8 +56,8 @@ impl ClientProtocol {
         self.send_due();
     }
 
-    /// Readers leave and are not done with these messages: the broker keeps them for another
-    /// connection of the session.
+    /// Notes that readers left before they were done with these messages: the broker keeps them for
+    /// another connection of the session.
     pub fn abandon(&mut self, tags: &[DeliveryTag]) {
         for tag in tags {
             self.inbound.abandon(*tag);

@@ -1,9 +1,9 @@
-//! Whether a lost connection is made again, and when. Is told the time and a random number.
+//! Whether a lost connection is made again, and when. Pure: the caller brings the time and a random number.
 //!
 //! The waits grow: each is a random part of 1 s, 2 s, 4 s, 8 s, 16 s, then of 30 s each time. For
-//! example, a broker restarts with 1000 clients: about 500 of them try after at most half a second, the
-//! rest within a second, so they do not come all at once. After a reconnection the next bound is 2 s; after
-//! a connection that lasted 30 s it is 1 s again.
+//! example, a broker with 1000 clients restarts: about 500 of them connect within half a second, the rest
+//! within a second, and not all at the same moment. After a reconnection the next bound is 2 s; after a
+//! connection that lasted 30 s it is 1 s again.
 
 use std::time::{Duration, Instant};
 
@@ -29,8 +29,8 @@ impl ReconnectBackoff {
         Self { limit, attempts: 0, opened: None, lost: None }
     }
 
-    /// The broker accepted the connection. The next wait is a short one, but not the shortest: a
-    /// broker that accepts and then fails at once is not asked ever faster.
+    /// The broker accepted the connection. The next wait is short, but not the shortest, so that a broker
+    /// which accepts and then fails at once is not asked ever faster.
     pub fn opened(&mut self, now: Instant) {
         self.opened = Some(now);
         self.lost = None;
@@ -38,7 +38,7 @@ impl ReconnectBackoff {
     }
 
     /// Whether there was a connection before.
-    pub fn is_again(&self) -> bool {
+    pub fn was_connected(&self) -> bool {
         self.opened.is_some()
     }
 
@@ -47,7 +47,7 @@ impl ReconnectBackoff {
         self.limit = Duration::ZERO;
     }
 
-    /// How long to wait after this loss; none to give up.
+    /// How long to wait after this loss; `None` means to give up.
     pub fn wait(&mut self, loss: &ConnectionLoss, now: Instant, random: u32) -> Option<Duration> {
         let opened = self.opened?;
         let first = *self.lost.get_or_insert_with(|| {
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_given_up_at_the_limit_and_where_another_try_cannot_help() {
+    fn the_client_gives_up_at_the_limit_and_if_another_try_cannot_help() {
         let now = Instant::now();
         let mut retry = open(10 * S, now);
         assert!(retry.wait(&ConnectionLoss::Closed, now + 100 * S, 0).is_some());

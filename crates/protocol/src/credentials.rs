@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_does_not_fit() {
+    fn too_long_credentials_do_not_fit() {
         let long = Credentials { user: None, password: Some(vec![0; 65_536]) };
         assert!(!long.fit());
         assert!(!Credentials { user: Some("a\0".into()), password: None }.fit());

@@ -1,4 +1,4 @@
-//! What the protocol tells its driver, and the driver tells the client's owner. Values only.
+//! The events that the protocol gives to its driver, and the driver to the client's owner. Values only.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -131,7 +131,7 @@ pub struct RefusedFilter {
 pub enum ProtocolEvent {
     /// A message, and the subscriptions it matches.
     Message {
-        /// The subscriptions that want it; none after an unsubscribe.
+        /// The subscriptions that want it; empty after an unsubscribe.
         subscriptions: Arc<[SubscriptionId]>,
         /// The message.
         message: ReceivedMessage,
@@ -140,8 +140,8 @@ pub enum ProtocolEvent {
     Client(ClientEvent),
 }
 
-/// What happened to a client, beside messages. The driver adds what the protocol cannot know: that
-/// boxes have room, that a flush is written, that the connection is away or gone.
+/// What happened to a client, except for messages. The driver adds the events that the protocol cannot
+/// see: a box has room, a flush is written, the connection is away or gone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientEvent {
     /// The broker accepted the connection, the first one or a later one.
@@ -169,11 +169,11 @@ pub enum ClientEvent {
         /// From the call to the answer.
         round_trip: Duration,
     },
-    /// What became of a message at QoS 1 or 2.
+    /// The outcome of a message at QoS 1 or 2.
     Published {
         /// Which call.
         id: PublishId,
-        /// What.
+        /// The outcome.
         outcome: PublishOutcome,
     },
     /// Every message of a batch is acknowledged or refused, or one of them was refused.
@@ -182,9 +182,9 @@ pub enum ClientEvent {
     Refused(BatchId),
     /// All that a writer had when it was asked to flush is sent and, at QoS 1, acknowledged.
     Flushed(FlushId),
-    /// Messages of the session came that no subscription here asks for; they are kept.
+    /// The session has messages that no subscription here asks for. The client keeps them.
     Unclaimed,
-    /// Messages wait for a subscription that was found empty before.
+    /// A subscription has messages again, after its reader had found it empty.
     Readable(SubscriptionId),
     /// The outbox takes messages again.
     Room,

@@ -43,7 +43,7 @@ pub(super) enum InboundMessage {
 pub(super) struct InboundWindow {
     slots: HashMap<u64, Slot>,
     by_id: HashMap<PacketId, u64>,
-    /// What came on this connection and is not acknowledged.
+    /// The messages that came on this connection and are not acknowledged.
     order: VecDeque<u64>,
     /// At QoS 2: PUBREC is sent, PUBREL has not come.
     received: HashSet<PacketId>,
@@ -51,7 +51,7 @@ pub(super) struct InboundWindow {
 }
 
 impl InboundWindow {
-    /// A message came, for so many readers.
+    /// Notes a message that came for so many readers.
     pub fn arrive(
         &mut self,
         publish: &Publish<'_>,
@@ -78,7 +78,7 @@ impl InboundWindow {
         Ok(InboundMessage::New(DeliveryTag(self.newest)))
     }
 
-    /// An identifier that is known: the same message on a new connection, if it has the DUP flag.
+    /// Handles a known identifier: the same message on a new connection, if it has the DUP flag.
     fn arrive_again(
         &mut self,
         number: u64,
@@ -90,7 +90,7 @@ impl InboundWindow {
             return Err(Violation::protocol("a packet identifier that is in use"));
         }
         if !dup {
-            // The broker has given up on it, and uses the identifier for another message.
+            // The broker has given up the old message, and uses the identifier for another one.
             self.slots.remove(&number);
             return Ok(None);
         }
@@ -153,7 +153,7 @@ impl InboundWindow {
         (slot.packet_id, slot.qos)
     }
 
-    /// PUBREL: whether the message was known.
+    /// PUBREL. Returns whether the message was known.
     pub fn release(&mut self, packet_id: PacketId) -> bool {
         self.received.remove(&packet_id)
     }

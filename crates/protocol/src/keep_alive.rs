@@ -1,4 +1,4 @@
-//! When to ping, and when to give up a silent broker. Is told the time; never reads a clock.
+//! When to ping, and when to give up a silent broker. The caller brings the time; never reads a clock.
 
 use std::time::{Duration, Instant};
 
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_holds_back_keeps_pinging_and_gives_nobody_up() {
+    fn a_client_that_does_not_read_keeps_pinging_and_does_not_give_up_the_broker() {
         let start = Instant::now();
         let mut alive = KeepAlive::new(10, start);
         alive.set_reading(false, start);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_of_zero_is_none() {
+    fn an_interval_of_zero_means_no_pings() {
         let start = Instant::now();
         let alive = KeepAlive::new(0, start);
         assert_eq!(alive.deadline(), None);

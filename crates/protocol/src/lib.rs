@@ -109,7 +109,7 @@ pub struct ClientProtocol {
     qos_asked: QoS,
     tallies: PublishTallies,
     pings: VecDeque<Ping>,
-    /// The newest id of a call, of whatever kind: no two calls of a client have the same number.
+    /// The newest id of a call. All kinds of calls share the numbers, so that no two have the same.
     newest_id: u64,
     newest_packet_id: u16,
     newest_identifier: u32,
@@ -161,11 +161,11 @@ impl ClientProtocol {
 
     /// Only the first connection asks for a new session; later ones continue it.
     fn asks_clean_start(&self) -> bool {
-        self.options.clean_start && !self.backoff.is_again()
+        self.options.clean_start && !self.backoff.was_connected()
     }
 
     /// After a loss: how long the driver waits before [`Self::handle_timeout`] writes another
-    /// CONNECT. None where the client gives up; then it stays closed.
+    /// CONNECT. `None` if the client gives up and stays closed.
     pub fn retry(&mut self, now: Instant, random: u32) -> Option<Duration> {
         let Phase::Closed(Some(loss)) = &self.phase else { return None };
         let delay = self.backoff.wait(loss, now, random)?;
@@ -177,7 +177,7 @@ impl ClientProtocol {
         Some(delay)
     }
 
-    /// The number of the present connection, from 1; none while there is no connection.
+    /// The number of the present connection, from 1; `None` while there is no connection.
     pub fn connection(&self) -> Option<u64> {
         matches!(self.phase, Phase::Open | Phase::Draining { .. }).then_some(self.connections)
     }
@@ -247,7 +247,7 @@ impl ClientProtocol {
         }
     }
 
-    /// Says whether the driver reads the socket. While it does not, the broker's silence means
+    /// Notes whether the driver reads the socket. While it does not, the broker's silence means
     /// nothing.
     pub fn set_reading(&mut self, reading: bool, now: Instant) {
         self.keep_alive.set_reading(reading, now);
@@ -276,7 +276,7 @@ impl ClientProtocol {
         }
     }
 
-    /// The connection has ended; `loss` says why, none if as asked.
+    /// Ends the connection. `loss` says why; `None` if the owner asked for it.
     pub fn end(&mut self, loss: Option<ConnectionLoss>) {
         if !matches!(self.phase, Phase::Closed(_)) {
             self.phase = Phase::Closed(loss);
@@ -299,7 +299,7 @@ impl ClientProtocol {
         matches!(self.phase, Phase::Draining { .. })
     }
 
-    /// Whether DISCONNECT is in the output, and nothing remains but to send it.
+    /// Whether DISCONNECT is in the output; nothing else is left to do.
     pub fn is_closing(&self) -> bool {
         matches!(self.phase, Phase::Closing { .. })
     }
@@ -314,7 +314,7 @@ impl ClientProtocol {
         matches!(self.phase, Phase::Closed(_))
     }
 
-    /// Why the connection ended or is ending; none if the owner asked for it.
+    /// Why the connection ended or is ending; `None` if the owner asked for it.
     pub fn loss(&self) -> Option<&ConnectionLoss> {
         match &self.phase {
             Phase::Closing { loss, .. } | Phase::Closed(loss) => loss.as_ref(),
@@ -323,6 +323,7 @@ impl ClientProtocol {
         }
     }
 
+    /// Puts DISCONNECT into the output.
     fn say_goodbye(
         &mut self,
         reason: Reason,
@@ -336,4 +337,9 @@ impl ClientProtocol {
         self.own_bytes = self.output.len() - start;
         self.phase = Phase::Closing { until, timeout, loss };
     }
+}
+
+/// The broker's own words about a reason, if it sent any.
+fn reason_string(properties: Properties<'_>) -> Option<String> {
+    properties.text(PropertyId::ReasonString).map(str::to_owned)
 }

@@ -56,7 +56,7 @@ pub enum ConnectionLoss {
     /// No answer to CONNECT in time.
     #[error("no answer within {:.1} s", .0.as_secs_f64())]
     ConnectTimeout(Duration),
-    /// What answered does not speak MQTT 5.
+    /// A program answered that does not speak MQTT 5.
     #[error("something answered, but not as an MQTT 5 broker ({0})")]
     NotMqtt(Violation),
     /// The broker closed the connection before it answered CONNECT.
@@ -104,7 +104,7 @@ fn said(text: Option<&str>) -> String {
 
 impl ConnectionLoss {
     /// Whether another try may succeed although nobody has changed anything.
-    pub fn is_temporary(&self) -> bool {
+    pub(super) fn is_temporary(&self) -> bool {
         match self {
             Self::UnknownHost { .. }
             | Self::Unreachable { .. }
@@ -114,9 +114,7 @@ impl ConnectionLoss {
             | Self::Closed
             | Self::Network { .. }
             | Self::Silent(_) => true,
-            Self::Refused { reason, .. } | Self::Disconnected { reason, .. } => {
-                is_temporary(*reason)
-            }
+            Self::Refused { reason, .. } | Self::Disconnected { reason, .. } => is_passing(*reason),
             Self::Untrusted { .. }
             | Self::OtherName { .. }
             | Self::NotValidNow { .. }
@@ -163,9 +161,9 @@ impl ConnectionLoss {
     }
 }
 
-/// The other reasons are about this client itself, and would come again. A session that was taken
-/// over belongs to another client now; if both reconnected, they would disconnect each other for ever.
-fn is_temporary(reason: Reason) -> bool {
+/// All other reasons are about this client itself, and would come again. A session that was taken over
+/// belongs to another client now; if both reconnected, they would disconnect each other for ever.
+fn is_passing(reason: Reason) -> bool {
     matches!(
         reason,
         Reason::Success

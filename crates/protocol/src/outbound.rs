@@ -1,5 +1,5 @@
 //! The in-flight window: messages at QoS 1 and 2 that the broker has not acknowledged, in the order
-//! of the calls. First those that were sent, behind them those that wait for room in the window.
+//! of the calls: first the sent ones, behind them those that wait for room in the window.
 //!
 //! A message is kept as its packet until the broker has it, so that it can be sent again. For
 //! example, the broker's receive maximum is 2 and messages A, B, C are published: A and B are sent,
@@ -36,20 +36,20 @@ struct Slot {
     step: Step,
 }
 
-/// What is to be sent next.
+/// The packet to send next.
 pub(super) enum OutboundPacket<'a> {
     Publish(&'a [u8]),
     Release(PacketId),
 }
 
 impl Slot {
-    /// The broker has forgotten the session: the outcome of this message, or none if it is sent
-    /// again as a new one.
+    /// The broker has forgotten the session: the outcome of this message, or `None` if it is sent again
+    /// as a new one.
     fn forget(&mut self) -> Option<PublishOutcome> {
         let outcome = match (self.step, self.publish.qos, self.packet_id.take()) {
-            // Its PUBREC said that it has the message.
+            // The broker's PUBREC said that it has the message.
             (Step::Release, ..) => PublishOutcome::Acknowledged,
-            // Sent again it might be there twice; left out it might be missing.
+            // If it were sent again, the broker might have it twice; if not, the broker may not have it.
             (_, QoS::ExactlyOnce, Some(_)) => PublishOutcome::Unknown,
             _ => {
                 self.publish.packet[0] &= !DUP;
@@ -201,7 +201,7 @@ impl OutboundWindow {
         }
     }
 
-    /// Forgets the withheld frames of a writer; how many.
+    /// Forgets the withheld frames of a writer. Returns how many.
     pub fn drop_withheld(&mut self, owner: AckOwner) -> usize {
         let dropped = self.take_withheld(owner);
         for publish in &dropped {
@@ -218,12 +218,12 @@ impl OutboundWindow {
         taken
     }
 
-    /// PUBACK: the owner of the message; none if it was acknowledged before.
+    /// PUBACK: the owner of the message; `None` if it was acknowledged before.
     pub fn acknowledge(&mut self, packet_id: PacketId) -> Result<Option<AckOwner>, Violation> {
         self.settle(packet_id, QoS::AtLeastOnce, Step::Publish)
     }
 
-    /// PUBREC with success: whether a PUBREL has to follow.
+    /// PUBREC with success. Returns whether a PUBREL has to follow.
     pub fn receive(&mut self, packet_id: PacketId) -> Result<bool, Violation> {
         let Some(slot) = self.find(packet_id) else { return Ok(false) };
         if slot.publish.qos != QoS::ExactlyOnce {
@@ -263,7 +263,7 @@ impl OutboundWindow {
         Ok(Some(owner))
     }
 
-    /// The broker has the message; whether it was sent on this connection.
+    /// Frees the packet of a message that the broker has. Returns whether it was sent on this connection.
     fn drop_packet(&mut self, packet_id: PacketId) -> bool {
         let position = (self.by_id[&packet_id] - self.first) as usize;
         let bytes = std::mem::take(&mut self.slots[position].publish.packet).len();
@@ -275,7 +275,7 @@ impl OutboundWindow {
         sent
     }
 
-    /// Removes the first slot once it is done; the owner of its message.
+    /// Removes the first slot once it is done. Returns the owner of its message.
     pub fn retire(&mut self) -> Option<AckOwner> {
         let slot = self.slots.front().filter(|slot| slot.step == Step::Done)?;
         let owner = slot.publish.owner;

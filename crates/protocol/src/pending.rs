@@ -10,7 +10,7 @@ use super::SubscriptionId;
 pub(super) const PENDING_MAX: usize = 1024;
 
 /// What the client asked the broker for.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) enum PendingRequest {
     Subscribe { id: SubscriptionId, filters: Vec<String> },
     Unsubscribe { filters: Vec<String> },
@@ -37,7 +37,7 @@ impl PendingRequests {
         self.waiting.insert(packet_id, (self.newest, request));
     }
 
-    /// All requests, in their order; another connection will not answer them.
+    /// Takes all requests, in their order: another connection will not answer them.
     pub fn take_all(&mut self) -> Vec<PendingRequest> {
         let mut all: Vec<_> = self.waiting.drain().map(|(_, numbered)| numbered).collect();
         all.sort_by_key(|(number, _)| *number);

@@ -18,7 +18,7 @@ pub struct MessageProperties<'a> {
 }
 
 impl MessageProperties<'_> {
-    /// Encodes them, with these user properties after them.
+    /// Encodes the properties, and these user properties after them.
     pub fn encode<'u>(
         &self,
         user: impl IntoIterator<Item = (&'u str, &'u str)>,

@@ -4,11 +4,11 @@ use slipring_wire::{Ack, Packet, PacketId, Publish, QoS, Reason, Version, Violat
 
 use super::outbound::{EncodedPublish, OutboundPacket};
 use super::tally::{AckOwner, PublishOutcome, PublishTally};
-use super::{BatchId, ClientProtocol, PropertyId, ProtocolEvent, PublishId, SendError};
+use super::{BatchId, ClientProtocol, ProtocolEvent, PublishId, SendError, reason_string};
 
 impl ClientProtocol {
-    /// Accepts one message. At QoS 1 and 2 a `Published` event with this id says what became of it;
-    /// at QoS 0 there is none.
+    /// Accepts one message. At QoS 1 and 2 a `Published` event with this id tells its outcome; at QoS 0
+    /// there is no event.
     pub fn publish(&mut self, publish: &Publish<'_>) -> Result<Option<PublishId>, SendError> {
         if publish.qos == QoS::AtMostOnce {
             return self.publish_qos0(publish).map(|()| None);
@@ -32,7 +32,7 @@ impl ClientProtocol {
         self.publish_counted(batch, publish, |position| AckOwner::Batch(batch, position))
     }
 
-    /// Accepts a message that a tally counts; `owner` is given its position there.
+    /// Accepts a message that a tally counts. `owner` gets the position of the message in its batch.
     pub(super) fn publish_counted(
         &mut self,
         batch: BatchId,
@@ -54,7 +54,7 @@ impl ClientProtocol {
         self.tallies.get(batch)
     }
 
-    /// Forgets a batch; what was accepted is sent all the same.
+    /// Forgets a batch. Its messages are sent all the same.
     pub fn close_batch(&mut self, batch: BatchId) {
         self.tallies.close(batch);
     }
@@ -118,16 +118,6 @@ impl ClientProtocol {
         }
     }
 
-    pub(super) fn receive_puback(
-        &mut self,
-        ack: &Ack<'_>,
-        events: &mut Vec<ProtocolEvent>,
-    ) -> Result<(), Violation> {
-        let owner = self.outbound.acknowledge(ack.packet_id)?;
-        self.settle(owner, outcome(ack), events);
-        Ok(())
-    }
-
     pub(super) fn receive_pubrec(
         &mut self,
         ack: &Ack<'_>,
@@ -144,17 +134,6 @@ impl ClientProtocol {
         Ok(())
     }
 
-    pub(super) fn receive_pubcomp(
-        &mut self,
-        ack: &Ack<'_>,
-        events: &mut Vec<ProtocolEvent>,
-    ) -> Result<(), Violation> {
-        // The reason code does not matter: the broker has had the message since its PUBREC.
-        let owner = self.outbound.complete(ack.packet_id)?;
-        self.settle(owner, PublishOutcome::Acknowledged, events);
-        Ok(())
-    }
-
     /// Sends again what an earlier connection left unacknowledged.
     pub(super) fn resend(&mut self, same_session: bool, events: &mut Vec<ProtocolEvent>) {
         for (owner, outcome) in self.outbound.restart(same_session) {
@@ -163,29 +142,27 @@ impl ClientProtocol {
         self.send_waiting();
     }
 
-    fn settle(
+    /// Counts and reports the outcome of a message; `None` if it was settled before.
+    pub(super) fn settle(
         &mut self,
         owner: Option<AckOwner>,
         outcome: PublishOutcome,
         events: &mut Vec<ProtocolEvent>,
     ) {
         let Some(owner) = owner else { return };
-        // Counted before it is reported, so that whoever reads the event finds it counted.
+        // Counted before it is reported, so that the tally is right when the owner reads the event.
         while let Some(passed) = self.outbound.retire() {
             self.tallies.pass(passed);
         }
-        if let Some(event) = self.tallies.settle(owner, outcome) {
-            events.push(ProtocolEvent::Client(event));
-        }
+        events.extend(self.tallies.settle(owner, outcome).map(ProtocolEvent::Client));
         self.send_waiting();
         self.leave_when_drained();
     }
 }
 
-fn outcome(ack: &Ack<'_>) -> PublishOutcome {
+pub(super) fn outcome(ack: &Ack<'_>) -> PublishOutcome {
     if ack.reason.is_error() {
-        let text = ack.properties.text(PropertyId::ReasonString).map(str::to_owned);
-        return PublishOutcome::Refused { reason: ack.reason, text };
+        return PublishOutcome::Refused { reason: ack.reason, text: reason_string(ack.properties) };
     }
     PublishOutcome::Acknowledged
 }

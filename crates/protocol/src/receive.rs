@@ -3,13 +3,14 @@
 use std::time::Instant;
 
 use slipring_wire::{
-    ConnAck, Packet, PacketSplit, PropertyId, QoS, RawPacket, Reason, Version, Violation,
-    split_packet,
+    ConnAck, Packet, PacketSplit, QoS, RawPacket, Reason, Version, Violation, split_packet,
 };
 
 use super::pending::PendingRequest;
+use super::publish::outcome;
 use super::{
     ClientEvent, ClientProtocol, ConnectionLoss, KeepAlive, LAST_WORD, Phase, ProtocolEvent,
+    PublishOutcome, reason_string,
 };
 
 /// Packets handled by one call, so that a caller's lock is never held for long.
@@ -21,7 +22,7 @@ const CONNACK: u8 = 0x20;
 type Handled = Result<(), Violation>;
 
 impl ClientProtocol {
-    /// Reads packets from the head of what arrived, and returns how many bytes they were.
+    /// Reads packets from the start of the bytes that arrived. Returns how many bytes they took.
     ///
     /// Call again with the rest until it returns 0; then more bytes are needed.
     pub fn receive(
@@ -35,7 +36,8 @@ impl ClientProtocol {
         }
         let mut used = 0;
         for _ in 0..PACKETS_PER_CALL {
-            if self.is_deaf() {
+            // Bytes are ignored while the connection is ending, or not made yet.
+            if matches!(self.phase, Phase::Closing { .. } | Phase::Closed(_) | Phase::Away { .. }) {
                 return bytes.len();
             }
             match self.receive_one(&bytes[used..], now, events) {
@@ -45,11 +47,6 @@ impl ClientProtocol {
             }
         }
         used
-    }
-
-    /// Whether bytes that arrive are ignored: the connection is ending, or not made yet.
-    fn is_deaf(&self) -> bool {
-        matches!(self.phase, Phase::Closing { .. } | Phase::Closed(_) | Phase::Away { .. })
     }
 
     fn receive_one(
@@ -100,7 +97,7 @@ impl ClientProtocol {
         events: &mut Vec<ProtocolEvent>,
     ) -> Handled {
         if connack.reason != Reason::Success {
-            let text = connack.properties.text(PropertyId::ReasonString).map(str::to_owned);
+            let text = reason_string(connack.properties);
             self.end(Some(ConnectionLoss::Refused { reason: connack.reason, text }));
             return Ok(());
         }
@@ -126,7 +123,7 @@ impl ClientProtocol {
             // The session may have subscriptions of an earlier program, at any QoS.
             self.qos_asked = QoS::ExactlyOnce;
         }
-        if self.backoff.is_again() {
+        if self.backoff.was_connected() {
             self.inbound.restart(same_session);
             self.resubscribe(same_session, events);
             self.resend(same_session, events);
@@ -142,10 +139,17 @@ impl ClientProtocol {
     ) -> Handled {
         match packet {
             Packet::Publish(publish) => self.receive_publish(&publish, events)?,
-            Packet::PubAck(ack) => self.receive_puback(&ack, events)?,
+            Packet::PubAck(ack) => {
+                let owner = self.outbound.acknowledge(ack.packet_id)?;
+                self.settle(owner, outcome(&ack), events);
+            }
             Packet::PubRec(ack) => self.receive_pubrec(&ack, events)?,
             Packet::PubRel(ack) => self.receive_pubrel(&ack),
-            Packet::PubComp(ack) => self.receive_pubcomp(&ack, events)?,
+            Packet::PubComp(ack) => {
+                // The reason code does not matter: the broker has had the message since its PUBREC.
+                let owner = self.outbound.complete(ack.packet_id)?;
+                self.settle(owner, PublishOutcome::Acknowledged, events);
+            }
             Packet::SubAck(suback) => self.receive_suback(&suback, events)?,
             Packet::UnsubAck(unsuback) => match self.pending.take(unsuback.packet_id) {
                 Some(PendingRequest::Unsubscribe { .. }) => {}
@@ -153,7 +157,7 @@ impl ClientProtocol {
             },
             Packet::PingResp => self.receive_pong(now, events),
             Packet::Disconnect(goodbye) => {
-                let text = goodbye.properties.text(PropertyId::ReasonString).map(str::to_owned);
+                let text = reason_string(goodbye.properties);
                 self.end(Some(ConnectionLoss::Disconnected { reason: goodbye.reason, text }));
             }
             _ => return Err(Violation::protocol("a packet that a client must not receive")),

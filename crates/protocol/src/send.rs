@@ -96,7 +96,7 @@ impl ClientProtocol {
         match &self.phase {
             Phase::Open => Ok(()),
             Phase::Away { .. } => Err(SendError::Away),
-            Phase::Connecting { .. } if self.backoff.is_again() => Err(SendError::Away),
+            Phase::Connecting { .. } if self.backoff.was_connected() => Err(SendError::Away),
             Phase::Connecting { .. } | Phase::Draining { .. } => Err(SendError::NotConnected(None)),
             Phase::Closing { loss, .. } | Phase::Closed(loss) => {
                 Err(SendError::NotConnected(loss.clone()))
@@ -104,7 +104,7 @@ impl ClientProtocol {
         }
     }
 
-    /// Refuses what is too long for any MQTT packet, before anything is encoded.
+    /// Refuses more bytes than an MQTT packet can have, before anything is encoded.
     pub(super) fn check_size(&self, bytes: usize) -> Result<(), SendError> {
         let bytes_max = VARINT_MAX as usize - HEADERS_BYTES_MAX;
         if bytes > bytes_max {

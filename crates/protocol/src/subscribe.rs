@@ -1,14 +1,15 @@
 //! SUBSCRIBE and UNSUBSCRIBE, their answers, and making subscriptions again after a reconnection.
 
 use slipring_wire::{
-    Packet, PacketId, Properties, PropertyId, QoS, Reason, SubAck, Subscribe, Subscription,
-    Unsubscribe, Violation, check_filter,
+    Packet, PacketId, Properties, QoS, Reason, SubAck, Subscribe, Subscription, Unsubscribe,
+    Violation, check_filter,
 };
 
 use super::pending::PendingRequest;
 use super::subscription_kind::{SubscriptionKind, next_identifier};
 use super::{
     ClientEvent, ClientProtocol, Phase, ProtocolEvent, RefusedFilter, SendError, SubscriptionId,
+    reason_string,
 };
 
 /// Subscriptions at once. Together with pending requests and messages in flight they need fewer
@@ -90,20 +91,22 @@ impl ClientProtocol {
     fn leave(&mut self, filters: Vec<String>) {
         self.subscriptions.give_up(&filters);
         if !filters.is_empty() {
-            self.ask(PendingRequest::Unsubscribe { filters });
+            // If the request is too large for the broker now, the subscription stays there; its messages are
+            // dropped here.
+            let _ = self.ask(PendingRequest::Unsubscribe { filters });
         }
     }
 
-    /// Sends a request, or keeps it for the next connection. False if it is larger than the packets
-    /// that the broker takes now; an earlier connection may have allowed more.
-    fn ask(&mut self, request: PendingRequest) -> bool {
+    /// Sends a request, or keeps it for the next connection. Returns the request if it is larger than the
+    /// packets that the broker takes now; an earlier connection may have allowed more.
+    fn ask(&mut self, request: PendingRequest) -> Result<(), PendingRequest> {
         let packet_id = self.free_id();
-        let open = matches!(self.phase, Phase::Open);
-        let fits = !open || self.append_request(packet_id, &request).is_ok();
-        if fits {
-            self.pending.add(packet_id, request);
+        let is_open = matches!(self.phase, Phase::Open);
+        if is_open && self.append_request(packet_id, &request).is_err() {
+            return Err(request);
         }
-        fits
+        self.pending.add(packet_id, request);
+        Ok(())
     }
 
     fn append_request(
@@ -130,11 +133,11 @@ impl ClientProtocol {
     /// newest values.
     pub(super) fn resubscribe(&mut self, same_session: bool, events: &mut Vec<ProtocolEvent>) {
         let mut requests = self.pending.take_all();
-        let again = self.subscriptions.again(same_session);
+        let again = self.subscriptions.to_repeat(same_session);
         requests.retain(|request| match request {
             PendingRequest::Subscribe { id, .. } => {
                 same_session
-                    && self.subscriptions.has(*id)
+                    && self.subscriptions.kind(*id).is_some()
                     && !again.iter().any(|(selected, _)| selected == id)
             }
             PendingRequest::Unsubscribe { .. } => same_session,
@@ -142,12 +145,10 @@ impl ClientProtocol {
         let again = again.into_iter();
         requests.extend(again.map(|(id, filters)| PendingRequest::Subscribe { id, filters }));
         for request in requests {
-            let again = request.clone();
-            if let (false, PendingRequest::Subscribe { id, filters }) = (self.ask(request), again) {
+            if let Err(PendingRequest::Subscribe { id, filters }) = self.ask(request) {
                 let reason = Reason::PacketTooLarge;
                 let refuse = |filter| RefusedFilter { filter, reason, text: None };
-                let refused = filters.into_iter().map(refuse);
-                self.answer(id, refused.collect(), events);
+                self.answer(id, filters.into_iter().map(refuse).collect(), events);
             }
         }
     }
@@ -195,7 +196,7 @@ impl ClientProtocol {
         }
         let answers = filters.into_iter().zip(&suback.reasons);
         let refused = answers.filter(|(_, reason)| reason.is_error());
-        let text = suback.properties.text(PropertyId::ReasonString).map(str::to_owned);
+        let text = reason_string(suback.properties);
         let refuse = |(filter, &reason)| RefusedFilter { filter, reason, text: text.clone() };
         let refused = refused.map(refuse).collect();
         self.answer(id, refused, events);

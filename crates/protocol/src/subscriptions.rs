@@ -24,8 +24,8 @@ const GIVEN_UP_MAX: usize = 1024;
 pub(super) struct TopicMatch {
     pub topic: Arc<str>,
     pub subscriptions: Arc<[SubscriptionId]>,
-    /// No subscription wants it, and none that was given up did: an earlier program of this session
-    /// may have subscribed to it.
+    /// Neither a subscription here nor one that was given up matches it: an earlier program of this
+    /// session may have subscribed to it.
     pub unclaimed: bool,
 }
 
@@ -55,7 +55,7 @@ impl Entry {
 #[derive(Debug, Default)]
 pub(super) struct Subscriptions {
     entries: Vec<Entry>,
-    /// Filters that were given up; their messages may still come for a while.
+    /// Filters that were given up. Their messages may still arrive for a while.
     given_up: VecDeque<String>,
     seen: HashMap<Arc<str>, TopicMatch>,
     /// Whether the broker takes identifiers; else every message is matched.
@@ -91,10 +91,6 @@ impl Subscriptions {
         users.any(|entry| entry.kind.identifier().is_some() || kind.identifier().is_some())
     }
 
-    pub fn has(&self, id: SubscriptionId) -> bool {
-        self.entries.iter().any(|entry| entry.id == id)
-    }
-
     /// How a subscription is made.
     pub fn kind(&self, id: SubscriptionId) -> Option<&SubscriptionKind> {
         let entry = self.entries.iter().find(|entry| entry.id == id);
@@ -103,13 +99,13 @@ impl Subscriptions {
 
     /// The subscriptions to make again: in a new session all; in the same session those with an
     /// identifier, so that they begin with the newest values.
-    pub fn again(&self, same_session: bool) -> Vec<(SubscriptionId, Vec<String>)> {
+    pub fn to_repeat(&self, same_session: bool) -> Vec<(SubscriptionId, Vec<String>)> {
         let asked = self.entries.iter().filter(|entry| entry.is_asked());
         let again = asked.filter(|entry| !same_session || entry.kind.identifier().is_some());
         again.map(|entry| (entry.id, entry.filters.clone())).collect()
     }
 
-    /// Nobody here wants the messages of these filters from now on.
+    /// Notes that no subscription here uses these filters from now on.
     pub fn give_up(&mut self, filters: &[String]) {
         self.seen.clear();
         for filter in filters {
@@ -120,7 +116,7 @@ impl Subscriptions {
         self.given_up.drain(..excess);
     }
 
-    /// The highest QoS that any subscription asks for with this filter; none if none uses it.
+    /// The highest QoS that any subscription asks for with this filter; `None` if no subscription uses it.
     pub fn qos(&self, filter: &str) -> Option<QoS> {
         let users = self.entries.iter().filter(|entry| entry.has(filter));
         users.map(|entry| entry.qos).max()
@@ -170,8 +166,7 @@ impl Subscriptions {
             self.seen.clear();
         }
         let matched = |entry: &&Entry| !self.identified || entry.kind.identifier().is_none();
-        let wanting = self.entries.iter().filter(matched);
-        let wanting = wanting.filter(|entry| entry.wants(topic));
+        let wanting = self.entries.iter().filter(matched).filter(|entry| entry.wants(topic));
         let subscriptions: Arc<[_]> = wanting.map(|entry| entry.id).collect();
         let matched = |filter: &String| filter_matches(filter, topic);
         let given_up = self.given_up.iter().any(matched);
@@ -268,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn the_memory_of_topics_is_bounded() {
+    fn the_cache_of_topics_is_bounded() {
         let mut subscriptions = Subscriptions::default();
         for number in 0..=TOPICS_MAX {
             subscriptions.find(&Publish::new(&number.to_string(), b""));

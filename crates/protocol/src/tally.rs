@@ -1,4 +1,4 @@
-//! What became of messages at QoS 1 and 2: reported one by one, or counted for a batch or a writer.
+//! The outcome of messages at QoS 1 and 2: reported one by one, or counted for a batch or a writer.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ pub(super) enum AckOwner {
     Writer(BatchId),
 }
 
-/// What became of a message.
+/// The outcome of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PublishOutcome {
     /// The broker has it.
@@ -28,8 +28,7 @@ pub enum PublishOutcome {
         /// The broker's own words, if any.
         text: Option<String>,
     },
-    /// The broker forgot the session before it acknowledged the message: nobody knows whether the
-    /// broker has it.
+    /// The broker forgot the session before it acknowledged the message, so it may or may not have it.
     Unknown,
 }
 
@@ -52,7 +51,7 @@ pub struct PublishTally {
 }
 
 impl PublishTally {
-    /// Notes a message that was refused; whether it is the first one of its batch.
+    /// Notes a message that was refused. Returns whether it is the first one of its batch.
     fn blame(&mut self, position: u64, outcome: PublishOutcome) -> bool {
         if outcome == PublishOutcome::Acknowledged {
             return false;
@@ -64,7 +63,7 @@ impl PublishTally {
         known.is_none()
     }
 
-    /// Counts a frame of a writer; whether it was refused.
+    /// Counts a frame of a writer. Returns whether it was refused.
     fn count(&mut self, outcome: PublishOutcome) -> bool {
         if outcome == PublishOutcome::Acknowledged {
             return false;
@@ -98,7 +97,7 @@ impl PublishTallies {
         self.batches.get(&id).map_or(0, |tally| tally.accepted)
     }
 
-    /// One more message of a batch; at QoS 0 there is nothing to wait for.
+    /// Counts one more message of a batch. At QoS 0 no acknowledgement is awaited.
     pub fn accept(&mut self, id: BatchId, awaited: bool) {
         let Some(tally) = self.batches.get_mut(&id) else { return };
         tally.accepted += 1;
@@ -106,7 +105,7 @@ impl PublishTallies {
         tally.settled += u64::from(!awaited);
     }
 
-    /// A message is acknowledged or refused; the event to report, if any.
+    /// Counts a message that is acknowledged or refused. Returns the event to report, if any.
     pub fn settle(&mut self, owner: AckOwner, outcome: PublishOutcome) -> Option<ClientEvent> {
         match owner {
             AckOwner::One(id) => Some(ClientEvent::Published { id, outcome }),
@@ -124,12 +123,12 @@ impl PublishTallies {
         }
     }
 
-    /// A frame of a writer could not even be sent.
+    /// Counts a frame of a writer that could not be sent.
     pub fn refuse(&mut self, id: BatchId, outcome: PublishOutcome) -> Option<ClientEvent> {
         self.batches.get_mut(&id)?.count(outcome).then_some(ClientEvent::Refused(id))
     }
 
-    /// Every message up to this one is settled.
+    /// Notes that every message up to this one is settled.
     pub fn pass(&mut self, owner: AckOwner) {
         if let AckOwner::Batch(id, _) | AckOwner::Writer(id) = owner {
             if let Some(tally) = self.batches.get_mut(&id) {

@@ -1,4 +1,4 @@
-//! Frames of writers: messages without end, whose acknowledgements are counted.
+//! Frames of writers: a series of messages whose acknowledgements are counted.
 //!
 //! A writer is tied to a connection, because the broker must know its table there. After a
 //! reconnection to a new session, its unacknowledged frames wait until the owner has declared the
@@ -36,14 +36,14 @@ impl ClientProtocol {
         }
     }
 
-    /// Gives up the frames that the last session had not acknowledged; nobody knows whether the
-    /// broker has them.
+    /// Gives up the frames that the last session had not acknowledged. The broker may or may not have
+    /// them.
     pub fn abandon_writer(&mut self, writer: BatchId, events: &mut Vec<ProtocolEvent>) {
         let owner = AckOwner::Writer(writer);
         for _ in 0..self.outbound.drop_withheld(owner) {
             self.tallies.pass(owner);
-            let told = self.tallies.settle(owner, PublishOutcome::Unknown);
-            events.extend(told.map(ProtocolEvent::Client));
+            let event = self.tallies.settle(owner, PublishOutcome::Unknown);
+            events.extend(event.map(ProtocolEvent::Client));
         }
     }
 

@@ -12,9 +12,9 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use slipring_journal::{BytesColumn, MessageColumns};
 
-/// Which column of the journal's `Columns` a buffer shows.
+/// Which of the `MessageColumns` a buffer shows.
 #[derive(Clone, Copy)]
-pub enum Column {
+pub(crate) enum Column {
     Numbers(fn(&MessageColumns) -> &Vec<i64>),
     Octets(fn(&MessageColumns) -> &Vec<u8>),
     Ends(fn(&MessageColumns) -> &BytesColumn),
@@ -23,7 +23,7 @@ pub enum Column {
 
 /// One column, readable through Python's buffer protocol. Keeps the columns alive.
 #[pyclass(frozen, module = "slipring._native")]
-pub struct Buffer {
+pub(crate) struct Buffer {
     columns: Arc<MessageColumns>,
     column: Column,
 }
@@ -49,7 +49,7 @@ fn memory<T>(values: &[T]) -> (*const c_void, usize) {
 
 #[pymethods]
 impl Buffer {
-    fn __len__(&self) -> usize {
+    pub(crate) fn __len__(&self) -> usize {
         self.memory().1
     }
 
@@ -73,15 +73,15 @@ impl Buffer {
     }
 }
 
-/// Contiguous memory of a Python object, lent as bytes whatever its items are.
-pub struct Lent<'py> {
+/// Contiguous memory of a Python object, lent as bytes. The type of its items does not matter.
+pub(crate) struct Lent<'py> {
     view: ffi::Py_buffer,
     /// While this exists, we hold the interpreter: no Python code changes the memory.
     _py: Python<'py>,
 }
 
 impl<'py> Lent<'py> {
-    /// Raises `BufferError` or `TypeError` if it has none.
+    /// Raises `BufferError` or `TypeError` if the object has no contiguous memory.
     #[allow(unsafe_code, reason = "the buffer protocol is a C interface")]
     pub fn of(object: &Bound<'py, PyAny>) -> PyResult<Self> {
         let mut view = ffi::Py_buffer::new();

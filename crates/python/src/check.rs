@@ -7,15 +7,13 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use slipring_journal::{
-    self as journal, CheckReport, Damage, Flaw, HeaderState, JournalPosition, SnapshotState,
-};
+use slipring_journal::{self as journal, CheckReport, Damage, HeaderState, SnapshotState};
 
 use crate::consumers::Consumer;
 use crate::journal::raise;
 
 /// Adds this file's classes and its function to the module.
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<JournalReport>()?;
     module.add_class::<SegmentReport>()?;
     module.add_class::<DamageReport>()?;
@@ -67,8 +65,8 @@ pub(crate) struct DamageReport {
     why: String,
 }
 
-/// Reads every byte of a journal. `progress(read, all)` is called now and then, with bytes; what it
-/// raises ends the check.
+/// Reads every byte of a journal. Calls `progress(read, all)` from time to time, with numbers of bytes; an
+/// exception that it raises ends the check.
 #[pyfunction]
 #[pyo3(signature = (path, progress = None))]
 fn journal_check(
@@ -80,8 +78,8 @@ fn journal_check(
     JournalReport::new(py, report)
 }
 
-/// Does long work without the interpreter, and calls `progress(read, all)` now and then. What it
-/// raises ends the work; so does Ctrl-C.
+/// Does long work without the interpreter, and calls `progress(read, all)` from time to time. An exception
+/// that it raises ends the work; so does Ctrl-C.
 pub(crate) fn reporting<T: Send, E: Error + Send>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
@@ -107,7 +105,7 @@ impl JournalReport {
     fn new(py: Python<'_>, report: CheckReport) -> PyResult<Self> {
         let segments = report.segments.iter().map(|one| Py::new(py, SegmentReport::new(one)));
         let damage = report.damage.iter().map(|one| Py::new(py, DamageReport::new(one)));
-        let tail = report.tail.map(|tail| DamageReport::of_tail(tail.at, tail.flaw));
+        let tail = report.tail.as_ref().map(DamageReport::new);
         let (snapshot, snapshot_flaw) = match &report.snapshot {
             SnapshotState::Absent => (None, None),
             SnapshotState::Whole { at, bytes } => {
@@ -128,7 +126,7 @@ impl JournalReport {
             damage: damage.collect::<PyResult<_>>()?,
             more_damage: report.more_damage,
             tail: tail.map(|tail| Py::new(py, tail)).transpose()?,
-            tail_bytes: report.tail.map_or(0, |tail| tail.bytes),
+            tail_bytes: report.tail_bytes,
             snapshot,
             snapshot_flaw,
             consumers: Consumer::list(py, report.consumers)?,
@@ -163,16 +161,6 @@ impl DamageReport {
             first_offset: damage.offsets.start,
             end_offset: damage.offsets.end,
             why: damage.flaw.to_string(),
-        }
-    }
-
-    fn of_tail(at: JournalPosition, flaw: Flaw) -> Self {
-        Self {
-            segment: at.segment.to_string(),
-            position: at.position,
-            first_offset: at.offset,
-            end_offset: at.offset,
-            why: flaw.to_string(),
         }
     }
 }

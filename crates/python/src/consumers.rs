@@ -1,4 +1,4 @@
-//! The journal's consumers for Python: who reads, and how far each has come. Decides nothing.
+//! The journal's consumers for Python: who reads, and how far each has read. Decides nothing.
 
 #![allow(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
 
@@ -12,16 +12,16 @@ use slipring_journal::consumers::{self, ConsumerError, ConsumerPosition};
 use crate::journal::JournalError;
 
 /// Adds this file's class and functions to the module.
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Consumer>()?;
     module.add_function(wrap_pyfunction!(list_consumers, module)?)?;
     module.add_function(wrap_pyfunction!(commit_consumer, module)?)?;
     module.add_function(wrap_pyfunction!(forget_consumer, module)?)
 }
 
-/// One who reads a journal. Either it has a position there, or `flaw` says why it is not known.
+/// A consumer of a journal. Either its position is known, or `flaw` says why not.
 #[pyclass(frozen, get_all, module = "slipring._native")]
-pub struct Consumer {
+pub(crate) struct Consumer {
     name: String,
     journal: Option<String>,
     offset: Option<u64>,
@@ -56,7 +56,7 @@ fn list_consumers(py: Python<'_>, path: PathBuf) -> PyResult<Vec<Py<Consumer>>> 
     Consumer::list(py, found.map_err(raise)?)
 }
 
-/// Notes that a consumer has read everything before `offset` of a journal, in this epoch.
+/// Commits that a consumer has read everything before `offset` of a journal, in this epoch.
 #[pyfunction]
 #[pyo3(signature = (path, name, journal, offset, epoch = None))]
 fn commit_consumer(
@@ -74,7 +74,7 @@ fn commit_consumer(
     py.detach(|| consumers::commit(&path, name, &position)).map_err(raise)
 }
 
-/// Forgets a consumer, and says whether there was one.
+/// Forgets a consumer. Returns whether there was one.
 #[pyfunction]
 fn forget_consumer(py: Python<'_>, path: PathBuf, name: &str) -> PyResult<bool> {
     py.detach(|| consumers::forget(&path, name)).map_err(raise)

@@ -6,17 +6,17 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use slipring_engine::{Descriptors, SessionQuery, Settings};
 
+use crate::journal::raise;
 use crate::listener::Listener;
 use crate::plan::Plan;
 use crate::status::{Value, shown};
 
 pyo3::import_exception!(slipring.errors, ListenError);
 pyo3::import_exception!(slipring.errors, StartError);
-pyo3::import_exception!(slipring.errors, JournalError);
 
 /// Something that happened in the broker.
 #[pyclass(frozen, get_all, module = "slipring._native")]
-pub struct Event {
+pub(crate) struct Event {
     at_ns: i64,
     kind: &'static str,
     client: String,
@@ -25,7 +25,7 @@ pub struct Event {
 
 /// A running broker.
 #[pyclass(frozen, module = "slipring._native")]
-pub struct Engine(slipring_engine::Engine);
+pub(crate) struct Engine(slipring_engine::Engine);
 
 #[pymethods]
 impl Engine {
@@ -81,7 +81,7 @@ impl Engine {
         (events.into_iter().map(Event::from).collect(), lost)
     }
 
-    /// Why the engine cannot continue, if it cannot; then the process must end.
+    /// Why the engine cannot continue, so that the process must end; None while it works.
     #[getter]
     fn failure(&self) -> Option<&str> {
         self.0.failure()
@@ -92,9 +92,9 @@ impl Engine {
         self.0.silence().as_secs_f64()
     }
 
-    /// How many descriptors the process may have, and how many of them MQTT clients.
+    /// How many descriptors the process may have, and how many of them are for MQTT clients.
     #[getter]
-    #[expect(clippy::unused_self, reason = "a getter of Python has it")]
+    #[expect(clippy::unused_self, reason = "a getter of Python has `self`")]
     fn descriptors(&self) -> (usize, usize) {
         let Descriptors { most, for_clients } = Descriptors::now();
         (most, for_clients)
@@ -141,8 +141,7 @@ impl Engine {
 
     /// Ends a session for good, and the connection of its client; false if there is none.
     fn end_session(&self, py: Python<'_>, client_id: &str) -> PyResult<bool> {
-        py.detach(|| self.0.end_session(client_id))
-            .map_err(|error| JournalError::new_err(error.to_string()))
+        py.detach(|| self.0.end_session(client_id)).map_err(|error| raise(&error))
     }
 
     /// Traffic by topic prefix since the start, the busiest first.
@@ -167,9 +166,9 @@ impl Engine {
         PyBytes::new(py, &py.detach(|| self.0.ask_streams(name, body)))
     }
 
-    /// Reads what has arrived, disconnects every client, writes the journal to disk.
+    /// Reads the packets that have arrived, disconnects every client, and writes the journal to disk.
     fn stop(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.0.stop()).map_err(|error| JournalError::new_err(error.to_string()))
+        py.detach(|| self.0.stop()).map_err(|error| raise(&error))
     }
 }
 
@@ -185,7 +184,7 @@ impl From<slipring_engine::Event> for Event {
 }
 
 /// Adds the engine's classes to the module.
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Listener>()?;
     module.add_class::<Event>()?;
     module.add_class::<Engine>()?;

@@ -26,7 +26,7 @@ pyo3::import_exception!(slipring.errors, JournalGap);
 const SAMPLES_BYTES_MAX: usize = 4 << 20;
 
 /// Adds this file's classes to the module.
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<JournalReader>()?;
     module.add_class::<JournalWriter>()?;
     module.add_class::<JournalColumns>()?;
@@ -73,14 +73,13 @@ impl JournalReader {
         Ok(found.into_iter().map(|range| (range.start, range.end)).collect())
     }
 
-    /// One past the newest message that is written, on the disk or not, as of the last call of
-    /// `end_offset`.
+    /// One past the newest written message, synced or not, as of the last call of `end_offset`.
     #[getter]
     fn written_offset(&self) -> u64 {
         self.reader().written_offset()
     }
 
-    /// Raises if a reader that noted this offset in this epoch cannot continue there.
+    /// Raises if a reader that stored this offset in this epoch cannot continue there.
     #[pyo3(signature = (offset, epoch = None))]
     fn check_position(&self, py: Python<'_>, offset: u64, epoch: Option<u64>) -> PyResult<()> {
         py.detach(|| self.reader().check_position(offset, epoch)).map_err(read_error)
@@ -99,7 +98,7 @@ impl JournalReader {
         max_bytes: usize,
     ) -> PyResult<JournalColumns> {
         let columns = py.detach(|| self.reader().read(start..end, max_bytes));
-        Ok(JournalColumns::new(columns.map_err(read_error)?))
+        JournalColumns::new(py, columns.map_err(read_error)?)
     }
 
     /// Which messages were samples: the offset to continue at, then offset and parameter of each as
@@ -134,86 +133,57 @@ fn read_error(error: ReadError) -> PyErr {
     }
 }
 
+/// The ends and the data of a column of byte strings.
+type BufferPair = (Py<Buffer>, Py<Buffer>);
+
 /// Messages as columns; each attribute is a buffer in Arrow's layout, or two (ends, data).
-#[pyclass(frozen, module = "slipring._native")]
-pub struct JournalColumns {
-    columns: Arc<MessageColumns>,
+#[pyclass(frozen, get_all, module = "slipring._native")]
+pub(crate) struct JournalColumns {
+    end: u64,
+    offset: Py<Buffer>,
+    receive_ns: Py<Buffer>,
+    receive_us: Py<Buffer>,
+    qos: Py<Buffer>,
+    retain: Py<Buffer>,
+    publisher: BufferPair,
+    topic: BufferPair,
+    properties: BufferPair,
+    payload: BufferPair,
 }
 
 impl JournalColumns {
-    pub fn new(columns: MessageColumns) -> Self {
-        Self { columns: Arc::new(columns) }
-    }
-
-    fn buffer(&self, column: Column) -> Buffer {
-        Buffer::new(Arc::clone(&self.columns), column)
-    }
-
-    fn buffers(&self, column: fn(&MessageColumns) -> &BytesColumn) -> (Buffer, Buffer) {
-        (self.buffer(Column::Ends(column)), self.buffer(Column::Data(column)))
+    pub fn new(py: Python<'_>, columns: MessageColumns) -> PyResult<Self> {
+        let columns = Arc::new(columns);
+        let buffer = |column| Py::new(py, Buffer::new(Arc::clone(&columns), column));
+        let pair = |column: fn(&MessageColumns) -> &BytesColumn| -> PyResult<BufferPair> {
+            Ok((buffer(Column::Ends(column))?, buffer(Column::Data(column))?))
+        };
+        Ok(Self {
+            end: columns.end,
+            offset: buffer(Column::Numbers(|columns| &columns.offset))?,
+            receive_ns: buffer(Column::Numbers(|columns| &columns.receive_ns))?,
+            receive_us: buffer(Column::Numbers(|columns| &columns.receive_us))?,
+            qos: buffer(Column::Octets(|columns| &columns.qos))?,
+            retain: buffer(Column::Octets(|columns| &columns.retain))?,
+            publisher: pair(|columns| &columns.publisher)?,
+            topic: pair(|columns| &columns.topic)?,
+            properties: pair(|columns| &columns.properties)?,
+            payload: pair(|columns| &columns.payload)?,
+        })
     }
 }
 
 #[pymethods]
 impl JournalColumns {
+    /// How many messages: each has an octet for its QoS.
     fn __len__(&self) -> usize {
-        self.columns.len()
-    }
-
-    #[getter]
-    fn end(&self) -> u64 {
-        self.columns.end
-    }
-
-    #[getter]
-    fn offset(&self) -> Buffer {
-        self.buffer(Column::Numbers(|columns| &columns.offset))
-    }
-
-    #[getter]
-    fn receive_ns(&self) -> Buffer {
-        self.buffer(Column::Numbers(|columns| &columns.receive_ns))
-    }
-
-    #[getter]
-    fn receive_us(&self) -> Buffer {
-        self.buffer(Column::Numbers(|columns| &columns.receive_us))
-    }
-
-    #[getter]
-    fn qos(&self) -> Buffer {
-        self.buffer(Column::Octets(|columns| &columns.qos))
-    }
-
-    #[getter]
-    fn retain(&self) -> Buffer {
-        self.buffer(Column::Octets(|columns| &columns.retain))
-    }
-
-    #[getter]
-    fn publisher(&self) -> (Buffer, Buffer) {
-        self.buffers(|columns| &columns.publisher)
-    }
-
-    #[getter]
-    fn topic(&self) -> (Buffer, Buffer) {
-        self.buffers(|columns| &columns.topic)
-    }
-
-    #[getter]
-    fn properties(&self) -> (Buffer, Buffer) {
-        self.buffers(|columns| &columns.properties)
-    }
-
-    #[getter]
-    fn payload(&self) -> (Buffer, Buffer) {
-        self.buffers(|columns| &columns.payload)
+        self.qos.get().__len__()
     }
 }
 
 /// Writes a journal without a broker; the directory must not belong to a running one.
 #[pyclass(frozen, module = "slipring._native")]
-pub struct JournalWriter {
+pub(crate) struct JournalWriter {
     pub(crate) journal: Journal,
 }
 
@@ -248,7 +218,7 @@ impl JournalWriter {
         Ok(appended.map_err(|error| raise(&error))?.offsets.start)
     }
 
-    /// Returns when readers see everything appended: it is on the disk.
+    /// Returns when everything appended is synced, so that readers see it.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.journal.sync()).map_err(|error: JournalFailure| raise(&error))
     }

@@ -8,7 +8,7 @@ use slipring_engine::{Bind, ClientCertificates, ListenerSettings, TlsFiles};
 
 /// An address where clients connect, immutable.
 #[pyclass(frozen, module = "slipring._native")]
-pub struct Listener(pub ListenerSettings);
+pub(crate) struct Listener(pub ListenerSettings);
 
 #[pymethods]
 impl Listener {

@@ -18,7 +18,7 @@ use crate::journal::{JournalWriter, raise};
 const BATCH_BYTES_MAX: usize = 1 << 20;
 
 /// Adds this file's class to the module.
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Messages>()
 }
 
@@ -73,7 +73,7 @@ impl Strings {
 
 /// Messages in columns. A flag holds the QoS in bits 0 and 1, and retain in bit 2.
 #[pyclass(frozen, module = "slipring._native")]
-pub struct Messages {
+pub(crate) struct Messages {
     receive_ns: PyBackedBytes,
     flags: PyBackedBytes,
     publisher: Strings,
@@ -144,11 +144,7 @@ impl Messages {
     /// One message as it is published.
     pub(crate) fn publish(&self, index: usize) -> PyResult<Publish<'_>> {
         let flags = self.flag(index);
-        let qos = match flags.qos() {
-            0 => QoS::AtMostOnce,
-            1 => QoS::AtLeastOnce,
-            _ => QoS::ExactlyOnce,
-        };
+        let qos = QoS::from_bits(flags.qos()).map_err(|flaw| wrong("flags", flaw.what))?;
         let properties = Properties::of_publish(self.properties.get(index))
             .map_err(|flaw| wrong("properties", flaw.what))?;
         let publish = Publish::new(self.topic.get_text(index), self.payload.get(index));

@@ -101,7 +101,7 @@ fn bound(number: u64) -> Option<u64> {
 
 /// Everything the control plane decides, immutable.
 #[pyclass(frozen, module = "slipring._native")]
-pub struct Plan(pub(crate) slipring_core::Plan);
+pub(crate) struct Plan(pub(crate) slipring_core::Plan);
 
 #[pymethods]
 impl Plan {
@@ -141,10 +141,10 @@ impl Plan {
     }
 }
 
-/// Each has a verifier, may read the journal or not, and is an operator or not.
+/// Users by name: the verifier, whether they may read the journal, and whether they are operators.
 fn make_users(users: BTreeMap<String, (String, bool, bool)>) -> PyResult<Users> {
-    let named = |is_one: fn(&(String, bool, bool)) -> bool| -> Vec<String> {
-        let some = users.iter().filter(|(_, user)| is_one(user));
+    let named = |has_right: fn(&(String, bool, bool)) -> bool| -> Vec<String> {
+        let some = users.iter().filter(|(_, user)| has_right(user));
         some.map(|(name, _)| name.clone()).collect()
     };
     let (readers, operators) = (named(|user| user.1), named(|user| user.2));
@@ -155,14 +155,14 @@ fn make_users(users: BTreeMap<String, (String, bool, bool)>) -> PyResult<Users> 
 
 /// The verifier of a password, as a config file has it.
 #[pyfunction]
-pub fn make_verifier(password: &[u8], salt: &[u8], iterations: u32) -> PyResult<String> {
+pub(crate) fn make_verifier(password: &[u8], salt: &[u8], iterations: u32) -> PyResult<String> {
     let verifier = Verifier::new(password, salt, iterations).map_err(refused)?;
     Ok(verifier.written())
 }
 
 /// Raises if this is not a verifier, and says why.
 #[pyfunction]
-pub fn check_verifier(text: &str) -> PyResult<()> {
+pub(crate) fn check_verifier(text: &str) -> PyResult<()> {
     verifier(text).map(drop)
 }
 

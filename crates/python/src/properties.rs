@@ -20,7 +20,7 @@ const NAMES: [(&str, PropertyId); 6] = [
 ];
 
 /// Adds this file's functions to the module.
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(decode_properties, module)?)?;
     module.add_function(wrap_pyfunction!(encode_properties, module)?)
 }

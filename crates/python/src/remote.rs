@@ -8,19 +8,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use slipring_client::Address;
-use slipring_journal::{JournalIdentity, RefusalReason};
+use slipring_journal::{JournalIdentity, JournalRefusal, RefusalReason};
 use slipring_protocol::Credentials;
 use slipring_remote::{RemoteError, RemoteOptions};
 
+use crate::client::ConnectError;
 use crate::client::options::{TlsDict, seconds};
-use crate::journal::JournalColumns;
-
-pyo3::import_exception!(slipring.errors, ConnectError);
-pyo3::import_exception!(slipring.errors, JournalError);
-pyo3::import_exception!(slipring.errors, JournalGap);
+use crate::journal::{JournalColumns, JournalError, JournalGap};
 
 /// Adds this file's class to the module.
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<RemoteJournal>()
 }
 
@@ -28,7 +25,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct OptionsDict {
-    /// Known from before: another journal is refused, and a broker that is away is waited for.
+    /// The journal that was read before: another one is refused, and the call waits for a broker that is away.
     identity: Option<String>,
     user: Option<String>,
     password: Option<Vec<u8>>,
@@ -88,14 +85,13 @@ impl RemoteJournal {
         self.journal().epoch()
     }
 
-    /// One past the newest message that is written, on the disk or not, as of the last call of
-    /// `end_offset`.
+    /// One past the newest written message, synced or not, as of the last call of `end_offset`.
     #[getter]
     fn written_offset(&self) -> u64 {
         self.journal().written_offset()
     }
 
-    /// Raises if a reader that noted this offset in this epoch cannot continue there.
+    /// Raises if a reader that stored this offset in this epoch cannot continue there.
     #[pyo3(signature = (offset, epoch = None))]
     fn check_position(&self, py: Python<'_>, offset: u64, epoch: Option<u64>) -> PyResult<()> {
         let checked = py.detach(|| self.journal().check_position(offset, epoch));
@@ -114,7 +110,7 @@ impl RemoteJournal {
         max_bytes: usize,
     ) -> PyResult<JournalColumns> {
         let read = py.detach(|| self.journal().read(start..end, max_bytes));
-        Ok(JournalColumns::new(read.map_err(|error| translate(&self.url, &error))?))
+        JournalColumns::new(py, read.map_err(|error| translate(&self.url, &error))?)
     }
 
     /// Which messages were samples: the offset to continue at, then offset and parameter of each as
@@ -130,7 +126,7 @@ impl RemoteJournal {
         Ok((end, PyBytes::new(py, &pairs)))
     }
 
-    /// Notes how far a consumer has come, so that retention does not overtake it.
+    /// Commits how far a consumer has read, so that retention keeps the rest.
     #[pyo3(signature = (consumer, offset, epoch = None))]
     fn commit(
         &self,
@@ -150,11 +146,6 @@ impl RemoteJournal {
     }
 }
 
-/// Whether a reader cannot go on where it was.
-fn is_no_way_on(why: RefusalReason) -> bool {
-    matches!(why, RefusalReason::Gap | RefusalReason::Beyond | RefusalReason::OtherHistory)
-}
-
 fn identity(text: &str) -> PyResult<JournalIdentity> {
     let not_one = || JournalError::new_err(format!("{text:?} is not the identity of a journal"));
     text.parse().map_err(|_| not_one())
@@ -165,9 +156,11 @@ fn translate(url: &str, error: &RemoteError) -> PyErr {
         RemoteError::Start(_) | RemoteError::Lost(_) => {
             ConnectError::new_err(format!("no connection to {url}: {error}"))
         }
-        RemoteError::Refused(refusal) if is_no_way_on(refusal.why) => {
-            JournalGap::new_err(error.to_string())
-        }
+        // A reader cannot continue where it was.
+        RemoteError::Refused(JournalRefusal {
+            why: RefusalReason::Gap | RefusalReason::Beyond | RefusalReason::OtherHistory,
+            ..
+        }) => JournalGap::new_err(error.to_string()),
         _ => JournalError::new_err(format!("the journal of {url}: {error}")),
     }
 }

@@ -11,12 +11,12 @@ use slipring_journal::{self as journal, Salvaged};
 use crate::check::{DamageReport, reporting};
 
 /// Adds this file's class and its function to the module.
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<SalvageReport>()?;
     module.add_function(wrap_pyfunction!(journal_salvage, module)?)
 }
 
-/// What was copied, and what could not be.
+/// What was copied, and what could not be copied.
 #[pyclass(frozen, get_all, module = "slipring._native")]
 struct SalvageReport {
     is_whole: bool,
@@ -32,8 +32,8 @@ struct SalvageReport {
     consumers: usize,
 }
 
-/// Copies what is whole in a journal into a new folder. `progress(read, all)` is called now and then, with
-/// bytes; what it raises ends the salvage.
+/// Copies the whole batches of a journal into a new folder. Calls `progress(read, all)` from time to time, with
+/// numbers of bytes; an exception that it raises ends the salvage.
 #[pyfunction]
 #[pyo3(signature = (path, into, progress = None))]
 fn journal_salvage(

@@ -10,15 +10,15 @@ use slipring_engine::{JournalTable, journal_table as read};
 use crate::journal::raise;
 
 /// Adds this file's function to the module.
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(journal_table, module)?)
 }
 
-/// The parameters as JSON, the streams as names and JSON, and what could not be read.
+/// The parameters as JSON, the streams as names and JSON, and the parts that could not be read.
 type Described = (Option<String>, Vec<(String, String)>, Vec<String>);
 
-/// What a journal describes: its parameters as JSON, None where it has no table; its streams, each by name
-/// and as JSON; and what of these could not be read.
+/// What a journal describes: its parameters as JSON, or None if it has no table; its streams, each by name
+/// and as JSON; and the parts that could not be read.
 #[pyfunction]
 fn journal_table(py: Python<'_>, path: PathBuf) -> PyResult<Described> {
     let read = py.detach(|| {

@@ -8,7 +8,7 @@ use pyo3::pybacked::PyBackedStr;
 pyo3::import_exception!(slipring.errors, InvalidTopic);
 
 /// Adds this file's functions to the module.
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check_topic, module)?)?;
     module.add_function(wrap_pyfunction!(check_filter, module)?)?;
     module.add_function(wrap_pyfunction!(match_topics, module)?)

@@ -219,8 +219,8 @@ impl RemoteJournal {
         })
     }
 
-    /// Asks, with retries. `pick` takes the journal's identity and what the caller wants out of the
-    /// expected kind of answer, and nothing out of another.
+    /// Asks, with retries. `pick` returns the journal's identity and the caller's part of the expected kind
+    /// of answer, and `None` for another kind.
     fn request<T>(
         &mut self,
         request: &JournalRequest<'_>,

@@ -96,15 +96,18 @@ fn every_range_is_the_same_as_in_the_folder() {
 }
 
 #[test]
-fn what_is_not_there_is_refused_with_the_numbers() {
+fn a_range_beyond_the_end_is_refused_with_the_numbers() {
     let folder = Folder::new("beyond");
     write(&folder.0, 50);
     let engine = start(Some(&folder.0), "127.0.0.1:0", Plan::default());
     let mut journal = open(&engine).unwrap();
     let (why, numbers, text) = refusal(journal.read(40..51, 100).unwrap_err());
     assert_eq!((why, numbers), (RefusalReason::Beyond, [51, 50]));
-    assert!(text.contains("ends at 50"), "{text}");
-    assert_eq!(journal.read(40..50, 1 << 20).unwrap().len(), 10, "it still works");
+    assert!(
+        text.contains("offset 51 was asked for, but the journal is synced up to 50 only"),
+        "{text}"
+    );
+    assert_eq!(journal.read(40..50, 1 << 20).unwrap().len(), 10, "the connection still works");
     let no_journal = start(None, "127.0.0.1:0", Plan::default());
     assert_eq!(refusal(open(&no_journal).err().unwrap()).0, RefusalReason::NoJournal);
 }
@@ -182,7 +185,7 @@ fn a_name_given_before_there_were_users_is_no_proof() {
 }
 
 #[test]
-fn reading_goes_on_when_the_broker_is_back() {
+fn reading_resumes_when_the_broker_is_back() {
     let folder = Folder::new("again");
     write(&folder.0, 2000);
     let engine = start(Some(&folder.0), "127.0.0.1:0", Plan::default());
@@ -219,7 +222,7 @@ fn another_journal_in_its_place_is_refused() {
 }
 
 #[test]
-fn a_consumers_position_is_noted_by_the_broker() {
+fn the_broker_commits_a_consumers_position() {
     let folder = Folder::new("consumer");
     write(&folder.0, 20);
     let engine = start(Some(&folder.0), "127.0.0.1:0", Plan::default());
@@ -257,7 +260,7 @@ fn four_readers_at_once_get_what_one_gets() {
 }
 
 #[test]
-fn a_broker_that_is_not_there_is_told_at_once_unless_it_was_there_before() {
+fn an_unreachable_broker_is_an_error_at_once_unless_its_journal_was_read_before() {
     let options = || slipring_remote::RemoteOptions {
         patience: Duration::from_millis(100),
         ..slipring_remote::RemoteOptions::default()

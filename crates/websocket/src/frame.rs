@@ -3,8 +3,6 @@
 //! The decoder works in the caller's buffer and stores no data, so that an idle connection costs no memory.
 //! The result does not depend on how the bytes were split into reads.
 
-use std::fmt;
-
 /// The most payload bytes of a frame that we send. Larger writes are split, so that the header stays small.
 pub(crate) const SENT_MAX: usize = 0xffff;
 /// The most payload bytes of a control frame (RFC 6455 5.5).
@@ -32,25 +30,32 @@ pub(crate) enum Side {
 }
 
 /// How the peer broke the rules of WebSocket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum WebSocketViolation {
     /// A reserved bit is set, although we never accept an extension (RFC 6455 5.2, CVE-2026-67232).
+    #[error("WebSocket: a frame with reserved bits")]
     ReservedBits,
-    /// A frame of a client is not masked (RFC 6455 5.1).
+    /// RFC 6455 5.1.
+    #[error("WebSocket: a frame that is not masked")]
     Unmasked,
-    /// A frame of a server is masked (RFC 6455 5.1).
+    /// RFC 6455 5.1.
+    #[error("WebSocket: a server's frame that is masked")]
     Masked,
-    /// A text frame: MQTT uses binary frames only (MQTT-6.0.0-1).
+    /// MQTT-6.0.0-1.
+    #[error("WebSocket: a text frame; MQTT needs binary ones")]
     Text,
-    /// An undefined opcode.
+    #[error("WebSocket: a frame with an unknown opcode")]
     Opcode,
-    /// A control frame that is fragmented or too long (RFC 6455 5.5).
+    /// RFC 6455 5.5.
+    #[error("WebSocket: a control frame that is split or too long")]
     Control,
     /// A continuation without a message, or a new message inside another (RFC 6455 5.4).
+    #[error("WebSocket: fragments out of order")]
     Fragments,
-    /// A length encoded with more bytes than it needs (RFC 6455 5.2).
+    /// RFC 6455 5.2.
+    #[error("WebSocket: a length with more bytes than it needs")]
     Length,
-    /// A frame or a message larger than a packet may be.
+    #[error("WebSocket: a frame larger than a packet may be")]
     TooLarge,
 }
 
@@ -62,22 +67,6 @@ impl WebSocketViolation {
             Self::TooLarge => 1009,
             _ => 1002,
         }
-    }
-}
-
-impl fmt::Display for WebSocketViolation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::ReservedBits => "WebSocket: a frame with reserved bits",
-            Self::Unmasked => "WebSocket: a frame that is not masked",
-            Self::Masked => "WebSocket: a server's frame that is masked",
-            Self::Text => "WebSocket: a text frame; MQTT needs binary ones",
-            Self::Opcode => "WebSocket: a frame with an unknown opcode",
-            Self::Control => "WebSocket: a control frame that is split or too long",
-            Self::Fragments => "WebSocket: fragments out of order",
-            Self::Length => "WebSocket: a length with more bytes than it needs",
-            Self::TooLarge => "WebSocket: a frame larger than a packet may be",
-        })
     }
 }
 

@@ -88,7 +88,7 @@ fn data_before_the_end_is_given_and_nothing_after_it() {
 }
 
 #[test]
-fn what_breaks_the_rules_ends_the_connection() {
+fn a_violation_ends_the_connection() {
     let unmasked = [0x82, 1, b'x'];
     let short_as_16 = [0x82, 0xfe, 0, 125, 0, 0, 0, 0];
     let short_as_64 = [0x82, 0xff, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 0, 0];

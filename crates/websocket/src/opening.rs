@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_http_or_never_ends_is_given_up() {
+    fn an_answer_that_is_not_http_or_never_ends_is_refused() {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let endless = format!("HTTP/1.1 101 X\r\nX: {}", "x".repeat(ANSWER_MAX));
         for (answer, words) in

@@ -21,7 +21,7 @@ const NORMAL: u16 = 1000;
 pub struct WebSocket<S> {
     inner: S,
     decoder: Decoder,
-    /// The masks of a client's frames; none for a server.
+    /// The masks of a client's frames; `None` for a server.
     masks: Option<Masks>,
     /// Bytes that were read together with the opening handshake.
     early: Vec<u8>,

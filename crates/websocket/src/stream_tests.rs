@@ -52,7 +52,7 @@ fn one_write_is_one_frame() {
 }
 
 #[test]
-fn one_vectored_write_is_one_frame_however_little_the_pipe_takes() {
+fn one_vectored_write_is_one_frame_even_if_the_pipe_takes_few_bytes() {
     for width in [1, 5, 1 << 20] {
         block_on(async {
             let (ours, mut theirs) = duplex(width);
@@ -114,7 +114,7 @@ fn writes_through_a_narrow_pipe_keep_their_bytes_and_pongs_wait_for_a_frame_to_e
 }
 
 #[test]
-fn what_came_with_the_request_is_read_first() {
+fn bytes_that_came_with_the_request_are_read_first() {
     block_on(async {
         let (ours, mut theirs) = duplex(100);
         let early = client_frame(0x82, b"early ");

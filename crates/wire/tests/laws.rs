@@ -30,7 +30,7 @@ fn through_pieces(bytes: &[u8], cuts: &[usize], version: Version) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn what_is_encoded_is_decoded((version, bytes, shown) in packets::encoded()) {
+    fn encoded_packets_decode_to_the_same((version, bytes, shown) in packets::encoded()) {
         let PacketSplit::Whole(whole) = split_packet(&bytes, LENGTH_MAX).unwrap() else {
             panic!("not a whole packet")
         };

@@ -58,7 +58,7 @@ impl Inbox {
 
     /// Resolves when a full inbox has room again.
     pub async fn room(&self) {
-        // A permit may be left from room that was made while nobody waited: look again.
+        // A permit may be left over from room that was made while nobody waited, so look again.
         while self.bytes() > self.bytes_max / 2 {
             self.room.notified().await;
         }
@@ -100,8 +100,8 @@ impl Inbox {
         self.lock().unclaimed.shown()
     }
 
-    /// Removes the queue of a subscription with its messages; the tags of all that its reader was not
-    /// done with.
+    /// Removes the queue of a subscription with its messages. Returns the tags of all messages that its
+    /// reader was not done with.
     pub fn close(&self, id: SubscriptionId) -> Vec<DeliveryTag> {
         let mut state = self.lock();
         let Some(queue) = state.queues.remove(&id) else { return Vec::new() };
@@ -110,7 +110,7 @@ impl Inbox {
         queue.taken.into_iter().chain(untaken).flatten().collect()
     }
 
-    /// Puts messages into their queues; the tags of those that exceed the bound of unclaimed
+    /// Puts messages into their queues. Returns the tags of messages that exceed the bound of unclaimed
     /// messages, and stay unacknowledged.
     #[must_use]
     pub fn push(&self, events: &mut Vec<ProtocolEvent>) -> Vec<DeliveryTag> {
@@ -219,8 +219,8 @@ impl State {
     }
 }
 
-/// Notes when messages arrived, if they have properties: frames have a content type, and of other
-/// messages nobody asks.
+/// Notes when messages with properties arrived. Frames have a content type; for other messages nobody
+/// asks for the time.
 fn stamp(events: &mut [ProtocolEvent]) {
     let mut now = None;
     for event in events {

@@ -64,7 +64,7 @@ fn room_made_before_the_inbox_was_full_does_not_count() {
 }
 
 #[test]
-fn a_reader_that_found_nothing_is_told_once() {
+fn a_reader_that_found_nothing_gets_one_event() {
     let inbox = Inbox::new(1 << 20).unwrap();
     inbox.open(A, QoS::AtMostOnce, &["t"]);
     assert!(taken(&inbox, A, 9).is_empty());
@@ -141,7 +141,7 @@ fn a_reader_at_qos_0_is_done_with_what_it_takes() {
 }
 
 #[test]
-fn what_came_before_its_subscription_is_kept_for_it() {
+fn messages_that_came_before_their_subscription_are_kept_for_it() {
     let inbox = Inbox::new(1 << 20).unwrap();
     for tag in 1..=2 {
         assert!(push_kept(&inbox, &[], tag).is_empty());
@@ -159,7 +159,7 @@ fn what_came_before_its_subscription_is_kept_for_it() {
 }
 
 #[test]
-fn a_subscription_that_goes_on_without_its_reader_keeps_what_was_not_taken() {
+fn a_detached_subscription_keeps_the_messages_that_were_not_taken() {
     let inbox = Inbox::new(1 << 20).unwrap();
     inbox.open(A, QoS::AtLeastOnce, &["t"]);
     for tag in 1..=3 {
@@ -172,7 +172,7 @@ fn a_subscription_that_goes_on_without_its_reader_keeps_what_was_not_taken() {
 }
 
 #[test]
-fn what_is_kept_is_bounded_and_the_broker_has_the_rest() {
+fn unclaimed_messages_are_bounded_and_the_rest_stays_with_the_broker() {
     let inbox = Inbox::new(kept("x", 0).bytes()).unwrap();
     assert!(push_kept(&inbox, &[], 1).is_empty());
     assert_eq!(push_kept(&inbox, &[], 2), [DeliveryTag(2)]);

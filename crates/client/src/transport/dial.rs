@@ -37,8 +37,8 @@ async fn dial_host_port(
     Ok(Box::new(secured.map_err(|error| handshake_loss(&error))?))
 }
 
-/// What answers without WebSocket may be a proxy whose broker is not up yet, so this loss is
-/// temporary. With TLS 1.3, a refusal of the client's certificate arrives only now.
+/// A proxy whose broker is not up yet may answer without WebSocket, so this loss is temporary. With
+/// TLS 1.3, a refusal of the client's certificate arrives only now.
 fn opening_loss(error: &io::Error) -> ConnectionLoss {
     match loss_of(error) {
         ConnectionLoss::Network { what } => ConnectionLoss::Unreachable { what },

@@ -1,4 +1,4 @@
-//! An I/O error as a loss: TLS puts its own errors inside those of input and output.
+//! Turns an I/O error into a loss. TLS wraps its own errors in I/O errors.
 
 use std::io;
 

@@ -47,7 +47,7 @@ pub enum ClientTlsError {
     /// The host or server name cannot be in a certificate.
     #[error("{0:?} is not a name that a certificate can hold; give one as server name")]
     Name(String),
-    /// Files for TLS were given with an address that has none.
+    /// Files for TLS were given with an address without TLS.
     #[error("TLS was asked for, but {0} is without; write mqtts://host:port or wss://host:port")]
     NotTls(String),
 }

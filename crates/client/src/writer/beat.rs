@@ -1,16 +1,16 @@
-//! The beat of a writer: ticks that are a period apart, however late somebody asks for one.
+//! The beat of a writer: ticks that are a period apart. A late caller does not shift them.
 
 use std::time::{Duration, Instant};
 
 /// The shortest period, except zero.
-pub const PERIOD_MIN: Duration = Duration::from_millis(1);
+const PERIOD_MIN: Duration = Duration::from_millis(1);
 /// The longest period.
-pub const PERIOD_MAX: Duration = Duration::from_secs(10);
+const PERIOD_MAX: Duration = Duration::from_secs(10);
 
 /// Ticks from a first one on; they do not drift, and missed ones are skipped. With a period of 20 ms,
 /// the tick after 47 ms is 60 ms, and the one after 60 ms is 80 ms.
 #[derive(Clone, Copy, Debug)]
-pub struct Beat {
+pub(super) struct Beat {
     period: Duration,
     first: Instant,
 }
@@ -38,7 +38,7 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     #[test]
-    fn ticks_are_a_period_apart_however_late_somebody_asks() {
+    fn ticks_are_a_period_apart_even_for_a_late_caller() {
         let first = Instant::now();
         let beat = Beat::new(20 * MS, first);
         let mut tick = beat.after(first);
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_period_it_is_now() {
+    fn without_a_period_every_moment_is_a_tick() {
         let first = Instant::now();
         assert_eq!(Beat::new(Duration::ZERO, first).after(first + MS), first + MS);
     }

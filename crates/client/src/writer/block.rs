@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use slipring_wire::frame::{FrameBuf, Kind, PushError, Qualities};
+use slipring_wire::frame::{FrameBuf, Kind, PushError, Qualities, check_grid};
 
 /// A row of bits is divided at multiples of this, so that each part begins with a byte.
 const BITS: usize = 8;
@@ -48,37 +48,12 @@ impl Block<'_> {
 
     /// Refuses a block whose parts do not fit together; only a checked block can be divided.
     pub(super) fn check(&self) -> Result<(), PushError> {
-        let (samples, bytes) = (self.samples(), self.values.len());
-        if samples == 0 {
-            return Err(PushError::Empty);
+        let Self { kind, ranges, times, qualities, values } = *self;
+        let samples = check_grid(kind, ranges, times, qualities, values)?;
+        if self.row_bytes().is_none() {
+            return Err(PushError::Values { bytes: values.len(), samples, kind });
         }
-        let ascend = |pair: &[Range<u32>]| pair[0].end <= pair[1].start;
-        if self.ranges.iter().any(Range::is_empty) || !self.ranges.windows(2).all(ascend) {
-            return Err(PushError::Ranges);
-        }
-        if !self.times.is_sorted() {
-            return Err(PushError::Times);
-        }
-        let fits = self.row_bytes().is_some_and(|row_bytes| {
-            row_bytes.checked_mul(self.times.len()) == Some(bytes)
-                && !self.has_spare_bits(row_bytes)
-        });
-        if !fits {
-            return Err(PushError::Values { bytes, samples, kind: self.kind });
-        }
-        match self.qualities {
-            Qualities::Each(each) if each.len() != samples => {
-                Err(PushError::Qualities { found: each.len(), samples })
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether a row has bits set after its last parameter.
-    fn has_spare_bits(&self, row_bytes: usize) -> bool {
-        let used = self.parameters() % BITS;
-        let is_set = |row: &[u8]| row.last().is_some_and(|last| last >> used != 0);
-        self.kind == Kind::Bool && used > 0 && self.values.chunks(row_bytes).any(is_set)
+        Ok(())
     }
 
     fn row_bytes(&self) -> Option<usize> {
@@ -88,7 +63,7 @@ impl Block<'_> {
         }
     }
 
-    /// Shows its two halves, by rows or by parameters; false if it is too small to be divided.
+    /// Calls `see` with its two halves, by rows or by parameters. Returns false if it is too small.
     pub(super) fn halves(&self, see: &mut dyn FnMut(Block<'_>)) -> bool {
         if self.times.len() > 1 {
             let rows = self.times.len() / 2;
@@ -111,7 +86,7 @@ impl Block<'_> {
         let row_bytes = self.row_bytes().expect("checked before");
         let values = &self.values[rows.start * row_bytes..rows.end * row_bytes];
         let parameters = self.parameters();
-        let qualities = cut(self.qualities, rows.start * parameters..rows.end * parameters);
+        let qualities = self.qualities.part(rows.start * parameters..rows.end * parameters);
         Self { times: &self.times[rows], qualities, values, ..*self }
     }
 
@@ -121,15 +96,8 @@ impl Block<'_> {
             Some(width) => columns.start * width..columns.end * width,
             None => columns.start / BITS..columns.end.div_ceil(BITS),
         };
-        let (qualities, values) = (cut(self.qualities, columns), &self.values[bytes]);
+        let (qualities, values) = (self.qualities.part(columns), &self.values[bytes]);
         Block { ranges, qualities, values, ..*self }
-    }
-}
-
-fn cut(qualities: Qualities<'_>, samples: Range<usize>) -> Qualities<'_> {
-    match qualities {
-        Qualities::All(quality) => Qualities::All(quality),
-        Qualities::Each(each) => Qualities::Each(&each[samples]),
     }
 }
 

@@ -44,7 +44,7 @@ impl LooseSamples {
         self.bytes = 0;
     }
 
-    /// Adds them to a frame, a run for each kind, and is empty afterwards.
+    /// Moves the samples to a frame, as one or more runs for each kind.
     pub fn push_to(&mut self, frame: &mut FrameBuf) -> Result<(), PushError> {
         let mut samples: Vec<_> = self.kept.iter().map(Kept::sample).collect();
         samples.sort_by_key(|sample| sample.value.kind());

@@ -84,7 +84,7 @@ struct State {
     frames: u64,
     /// No more samples are taken.
     closed: bool,
-    /// The owner has dropped the writer, so nobody will resume it.
+    /// The owner has dropped the writer and cannot resume it.
     dropped: bool,
     /// The sender has ended; what is gathered is not sent.
     over: bool,
@@ -177,7 +177,7 @@ impl Writer {
         added
     }
 
-    /// Sends all that is gathered without waiting for the beat; a `Flushed` event says when it is
+    /// Sends all gathered samples without waiting for the beat. A `Flushed` event says when they are
     /// written and, at QoS 1, acknowledged.
     pub fn flush(&self) -> FlushId {
         self.flush_and(|_| {})
@@ -200,7 +200,7 @@ impl Writer {
         id
     }
 
-    /// Takes no more samples, and sends what is gathered; a `Flushed` event says when it is sent.
+    /// Takes no more samples, and sends the gathered ones. A `Flushed` event says when they are sent.
     pub fn close(&self) -> FlushId {
         self.flush_and(|state| state.closed = true)
     }
@@ -210,8 +210,8 @@ impl Writer {
         self.shared.lock().buffer.set_skew(skew_ns);
     }
 
-    /// Continues on another connection, where the table is declared now. If it is another table, what
-    /// was gathered is forgotten; returns how many samples.
+    /// Continues on another connection, where the table is declared now. If it is another table, the
+    /// gathered samples are forgotten. Returns how many.
     pub fn resume(&self, table: u32, connection: u64) -> usize {
         let boxes = &self.shared.boxes;
         let frame_bytes_max = frame_bytes_max(boxes, &self.shared.options.topic);

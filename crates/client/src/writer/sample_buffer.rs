@@ -26,7 +26,7 @@ const LOOSE_BYTES_MAX: usize = 1 << 18;
 
 /// The bounds of a buffer.
 #[derive(Clone, Copy, Debug)]
-pub struct SampleBufferLimits {
+pub(super) struct SampleBufferLimits {
     /// Bytes of all samples; at the bound, more are refused with `Full`.
     pub bytes_max: usize,
     /// Bytes of one frame, as far as the broker sets a limit.
@@ -37,20 +37,20 @@ pub struct SampleBufferLimits {
 
 /// Samples until they are sent.
 #[derive(Debug)]
-pub struct SampleBuffer {
+pub(super) struct SampleBuffer {
     beat: Beat,
     bounds: SampleBufferLimits,
     loose: LooseSamples,
     /// The frame that still grows.
     open: FrameBuf,
-    /// Frames that wait; no sample comes to them any more.
+    /// Frames that wait. No more samples are added to them.
     sealed: VecDeque<FrameBuf>,
     /// A frame that was sent, whose memory the next one uses.
     spare: Option<FrameBuf>,
     sealed_bytes: usize,
     /// Frames that were taken or forgotten.
     gone: u64,
-    /// When the next frame is to be sent; none while there are no samples.
+    /// When the next frame is to be sent; `None` while there are no samples.
     due: Option<Instant>,
     table: u32,
     sequence: u32,
@@ -112,7 +112,7 @@ impl SampleBuffer {
         self.due
     }
 
-    /// Makes everything due now; the number of frames that will be gone when all of it is sent.
+    /// Makes everything due now. Returns how many frames will be gone once all of it is sent.
     pub fn flush(&mut self, now: Instant) -> u64 {
         self.seal();
         if !self.sealed.is_empty() {
@@ -163,7 +163,7 @@ impl SampleBuffer {
         self.sealed_bytes + self.open.bytes() + self.loose.bytes()
     }
 
-    /// Whether a caller who found the buffer full may try again; true once.
+    /// Whether a caller that found the buffer full may try again. Returns true once.
     #[must_use]
     pub fn has_room_again(&mut self) -> bool {
         self.bytes() <= self.bounds.bytes_max / 2 && std::mem::take(&mut self.wants_room)

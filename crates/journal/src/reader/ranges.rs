@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::{JournalReader, avoid};
 use crate::columns::{MessageColumns, TakeOutcome};
 use crate::error::ReadError;
-use crate::excerpt::TakeBatch;
-use crate::format::{BatchHeader, Flaw};
+use crate::excerpt::{ReadLimits, TakeBatch};
+use crate::format::Flaw;
 use crate::scan::{CheckDepth, ScanStep};
 use crate::segment::JournalPosition;
 
@@ -22,24 +22,25 @@ impl JournalReader {
         max_bytes: usize,
     ) -> Result<MessageColumns, ReadError> {
         let mut columns = MessageColumns::starting_at(range.start);
-        if self.gather(&range, max_bytes.min(COLUMNS_BYTES_MAX), &mut columns)? {
-            columns.end = columns.end.max(range.end);
+        let limits = ReadLimits { offsets: range, bytes_max: max_bytes.min(COLUMNS_BYTES_MAX) };
+        if self.gather(&limits, &mut columns)? {
+            columns.end = columns.end.max(limits.offsets.end);
         }
         Ok(columns)
     }
 
-    /// Gives `into` the batches of a range until it is full. Says whether all had room.
+    /// Gives `into` the batches of a range until it is full. Returns whether all of them had room.
     pub(crate) fn gather(
         &mut self,
-        range: &Range<u64>,
-        bytes_max: usize,
+        limits: &ReadLimits,
         into: &mut impl TakeBatch,
     ) -> Result<bool, ReadError> {
+        let range = &limits.offsets;
         self.check_range(range)?;
         if range.is_empty() {
             return Ok(true);
         }
-        match self.read_into(range, bytes_max, into) {
+        match self.read_into(limits, into) {
             // What was read before retention removed a segment is good; the next read reports the gap.
             Err(error) if error.is_removed() && !into.is_empty() => Ok(false),
             read => read.map_err(|error| self.gap(range.start, error)),
@@ -48,13 +49,12 @@ impl JournalReader {
 
     fn read_into(
         &mut self,
-        range: &Range<u64>,
-        bytes_max: usize,
+        limits: &ReadLimits,
         into: &mut impl TakeBatch,
     ) -> Result<bool, ReadError> {
-        let mut at = self.seek(range.start)?;
-        while at.offset < range.end {
-            let (next, full) = self.read_batch(at, range, bytes_max, into)?;
+        let mut at = self.seek(limits.offsets.start)?;
+        while at.offset < limits.offsets.end {
+            let (next, full) = self.read_batch(at, limits, into)?;
             if full {
                 return Ok(false);
             }
@@ -68,10 +68,10 @@ impl JournalReader {
     fn read_batch(
         &mut self,
         at: JournalPosition,
-        range: &Range<u64>,
-        bytes_max: usize,
+        limits: &ReadLimits,
         into: &mut impl TakeBatch,
     ) -> Result<(JournalPosition, bool), ReadError> {
+        let range = &limits.offsets;
         let header = match self.step(at, CheckDepth::Headers)? {
             ScanStep::Batch(header) => header,
             ScanStep::Damage(damage, resume) => {
@@ -86,27 +86,13 @@ impl JournalReader {
         if next.offset <= range.start || header.count == 0 || at.offset >= range.end {
             return Ok((next, false));
         }
-        let taken = self.take_batch(at, &header, range, bytes_max, into)?;
-        Ok((next, taken == TakeOutcome::Full))
-    }
-
-    fn take_batch(
-        &mut self,
-        at: JournalPosition,
-        header: &BatchHeader,
-        range: &Range<u64>,
-        bytes_max: usize,
-        into: &mut impl TakeBatch,
-    ) -> Result<TakeOutcome, ReadError> {
-        let taken = match self.scan().body(at, header)? {
-            Ok(body) => into.take_batch(header, body, range, bytes_max),
-            Err(flaw) => return Err(at.damage(header.offsets().end, flaw).into()),
-        };
-        match taken {
-            TakeOutcome::Malformed => {
-                Err(at.damage(header.offsets().end, Flaw::BodyMalformed).into())
+        let taken = self.scan().body(at, &header)?.and_then(|body| {
+            match into.take(&header, body, limits) {
+                TakeOutcome::Malformed => Err(Flaw::BodyMalformed),
+                taken => Ok(taken == TakeOutcome::Full),
             }
-            taken => Ok(taken),
-        }
+        });
+        let is_full = taken.map_err(|flaw| at.damage(next.offset, flaw))?;
+        Ok((next, is_full))
     }
 }

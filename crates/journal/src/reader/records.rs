@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::JournalReader;
 use crate::columns::TakeOutcome;
 use crate::error::ReadError;
-use crate::excerpt::TakeBatch;
+use crate::excerpt::{ReadLimits, TakeBatch};
 use crate::format::BatchHeader;
 
 /// Bytes that one call reads at most, so that it ends soon.
@@ -22,17 +22,12 @@ struct RecordVisitor<'a> {
 }
 
 impl TakeBatch for RecordVisitor<'_> {
-    fn take_batch(
-        &mut self,
-        header: &BatchHeader,
-        body: &[u8],
-        range: &Range<u64>,
-        bytes_max: usize,
-    ) -> TakeOutcome {
-        self.end = Some(header.offsets().end.min(range.end));
+    fn take(&mut self, header: &BatchHeader, body: &[u8], limits: &ReadLimits) -> TakeOutcome {
+        self.end = Some(header.offsets().end.min(limits.offsets.end));
         self.read_bytes += body.len();
-        let has_room = (self.each)(header.base_offset, header.split(body).1);
-        if has_room && self.read_bytes < bytes_max { TakeOutcome::All } else { TakeOutcome::Full }
+        let wants_more = (self.each)(header.base_offset, header.split(body).1);
+        let has_room = wants_more && self.read_bytes < limits.bytes_max;
+        if has_room { TakeOutcome::All } else { TakeOutcome::Full }
     }
 
     fn is_empty(&self) -> bool {
@@ -45,7 +40,8 @@ impl JournalReader {
     /// until it returns false. Returns the offset where the next call starts.
     pub fn records(&mut self, range: Range<u64>, each: Each<'_>) -> Result<u64, ReadError> {
         let mut passed = RecordVisitor { each, end: None, read_bytes: 0 };
-        let all = self.gather(&range, READ_BYTES_MAX, &mut passed)?;
-        Ok(passed.end.filter(|_| !all).unwrap_or(range.end))
+        let limits = ReadLimits { offsets: range, bytes_max: READ_BYTES_MAX };
+        let all = self.gather(&limits, &mut passed)?;
+        Ok(passed.end.filter(|_| !all).unwrap_or(limits.offsets.end))
     }
 }

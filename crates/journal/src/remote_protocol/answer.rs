@@ -1,6 +1,6 @@
 //! The answers to requests that were not refused.
 
-use super::{HEAD_BYTES, JournalRefusal, VERSION, take, take_u64};
+use super::{HEAD_BYTES, JournalRefusal, VERSION, put_numbers, take, take_u64};
 use crate::format::JournalIdentity;
 
 /// Bytes before the batches of an answer to `read`, and before the pairs of one to `samples`.
@@ -68,33 +68,23 @@ pub enum JournalAnswer<'a> {
 impl<'a> JournalAnswer<'a> {
     /// The bytes of the answer.
     pub fn encode(&self) -> Vec<u8> {
-        let mut body = vec![VERSION, 0, 0, 0];
-        match self {
+        let (journal, numbers, content): (_, &[u64], &[u8]) = match self {
             Self::About { journal, first, end, newest_ns, epoch, written } => {
-                body.extend_from_slice(&journal.0);
-                body.extend_from_slice(&first.to_le_bytes());
-                body.extend_from_slice(&end.to_le_bytes());
-                body.extend_from_slice(&newest_ns.to_le_bytes());
-                body.extend_from_slice(&epoch.to_le_bytes());
-                body.extend_from_slice(&written.to_le_bytes());
+                let newest_ns = u64::from_le_bytes(newest_ns.to_le_bytes());
+                (journal, &[*first, *end, newest_ns, *epoch, *written], &[])
             }
             Self::Read { journal, end, batches: content }
-            | Self::Samples { journal, end, pairs: content } => {
-                body.reserve(READ_ANSWER_HEADER_BYTES + content.len());
-                body.extend_from_slice(&journal.0);
-                body.extend_from_slice(&end.to_le_bytes());
-                body.extend_from_slice(content);
+            | Self::Samples { journal, end, pairs: content } => (journal, &[*end], content),
+            Self::At { journal, offset: number } | Self::Position { journal, epoch: number } => {
+                (journal, &[*number], &[])
             }
-            Self::At { journal, offset } => {
-                body.extend_from_slice(&journal.0);
-                body.extend_from_slice(&offset.to_le_bytes());
-            }
-            Self::Position { journal, epoch } => {
-                body.extend_from_slice(&journal.0);
-                body.extend_from_slice(&epoch.to_le_bytes());
-            }
-            Self::Committed { journal } => body.extend_from_slice(&journal.0),
-        }
+            Self::Committed { journal } => (journal, &[], &[]),
+        };
+        let mut body = Vec::with_capacity(READ_ANSWER_HEADER_BYTES + content.len());
+        body.extend([VERSION, 0, 0, 0]);
+        body.extend(journal.0);
+        put_numbers(&mut body, numbers);
+        body.extend_from_slice(content);
         body
     }
 
@@ -118,13 +108,9 @@ impl<'a> JournalAnswer<'a> {
                 Self::Read { journal, end, batches: std::mem::take(&mut rest) }
             }
             "samples" => {
-                let end = take_u64(&mut rest)?;
-                let pairs = std::mem::take(&mut rest);
-                (pairs.len() % SAMPLE_PAIR_BYTES == 0).then_some(Self::Samples {
-                    journal,
-                    end,
-                    pairs,
-                })?
+                let (end, pairs) = (take_u64(&mut rest)?, std::mem::take(&mut rest));
+                let samples = Self::Samples { journal, end, pairs };
+                (pairs.len() % SAMPLE_PAIR_BYTES == 0).then_some(samples)?
             }
             "at" => Self::At { journal, offset: take_u64(&mut rest)? },
             "position" => Self::Position { journal, epoch: take_u64(&mut rest)? },

@@ -24,6 +24,12 @@ fn take_u64(rest: &mut &[u8]) -> Option<u64> {
     take(rest).map(u64::from_le_bytes)
 }
 
+fn put_numbers(body: &mut Vec<u8>, numbers: &[u64]) {
+    for number in numbers {
+        body.extend_from_slice(&number.to_le_bytes());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::request::MalformedRequest;
@@ -34,7 +40,7 @@ mod tests {
     const JOURNAL: JournalIdentity = JournalIdentity([7; 16]);
 
     #[test]
-    fn requests_come_back_as_they_went() {
+    fn encoded_requests_decode_to_the_same() {
         for request in [
             JournalRequest::About,
             JournalRequest::Read { from: 1, to: u64::MAX, bytes_max: 9 },
@@ -51,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_come_back_as_they_went() {
+    fn encoded_answers_decode_to_the_same() {
         for (name, answer) in [
             (
                 "about",

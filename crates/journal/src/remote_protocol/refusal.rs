@@ -1,8 +1,6 @@
 //! Refusals: why a request was not answered.
 
-use std::fmt;
-
-use super::{VERSION, take_u64};
+use super::{VERSION, put_numbers, take_u64};
 use crate::error::ReadError;
 
 macro_rules! refusals {
@@ -26,7 +24,7 @@ macro_rules! refusals {
 refusals! {
     /// Retention removed the offsets; the numbers are the offset asked for and the oldest.
     Gap = 1;
-    /// The offsets do not exist (yet); the numbers are the offset asked for and the end.
+    /// The journal is not synced that far; the numbers are the offset asked for and the synced end.
     Beyond = 2;
     /// The range touches damage; the numbers are the first offset that cannot be read and the one behind it.
     Damaged = 3;
@@ -49,8 +47,9 @@ refusals! {
     OtherHistory = 11;
 }
 
-/// The answer to a request that was refused.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The answer to a refused request.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
 pub struct JournalRefusal {
     /// The reason.
     pub why: RefusalReason,
@@ -69,7 +68,7 @@ impl JournalRefusal {
     /// The bytes of the refusal.
     pub fn encode(&self) -> Vec<u8> {
         let mut body = vec![VERSION, self.why.byte(), 0, 0];
-        self.numbers.iter().for_each(|number| body.extend_from_slice(&number.to_le_bytes()));
+        put_numbers(&mut body, &self.numbers);
         body.extend_from_slice(self.text.as_bytes());
         body
     }
@@ -79,12 +78,6 @@ impl JournalRefusal {
         let why = RefusalReason::from_byte(status).unwrap_or(RefusalReason::Failed);
         let numbers = [take_u64(&mut rest)?, take_u64(&mut rest)?];
         Some(Self { why, numbers, text: std::str::from_utf8(rest).ok()?.to_owned() })
-    }
-}
-
-impl fmt::Display for JournalRefusal {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.text)
     }
 }
 

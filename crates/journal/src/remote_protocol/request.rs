@@ -1,6 +1,6 @@
 //! The requests, by the name that each has in its topic.
 
-use super::{take, take_u64};
+use super::{put_numbers, take, take_u64};
 use crate::consumers::NAME_BYTES_MAX;
 use crate::format::JournalIdentity;
 
@@ -80,23 +80,15 @@ impl<'a> JournalRequest<'a> {
         match self {
             Self::About => {}
             Self::Read { from, to, bytes_max } => {
-                body.extend_from_slice(&from.to_le_bytes());
-                body.extend_from_slice(&to.to_le_bytes());
+                put_numbers(&mut body, &[*from, *to]);
                 body.extend_from_slice(&bytes_max.to_le_bytes());
             }
-            Self::Samples { from, to } => {
-                body.extend_from_slice(&from.to_le_bytes());
-                body.extend_from_slice(&to.to_le_bytes());
-            }
+            Self::Samples { from, to } => put_numbers(&mut body, &[*from, *to]),
             Self::At { ns } => body.extend_from_slice(&ns.to_le_bytes()),
-            Self::Position { offset, epoch } => {
-                body.extend_from_slice(&offset.to_le_bytes());
-                body.extend_from_slice(&epoch.to_le_bytes());
-            }
+            Self::Position { offset, epoch } => put_numbers(&mut body, &[*offset, *epoch]),
             Self::Commit { journal, offset, epoch, consumer } => {
                 body.extend_from_slice(&journal.0);
-                body.extend_from_slice(&offset.to_le_bytes());
-                body.extend_from_slice(&epoch.to_le_bytes());
+                put_numbers(&mut body, &[*offset, *epoch]);
                 body.extend_from_slice(consumer.as_bytes());
             }
         }
@@ -108,10 +100,15 @@ impl<'a> JournalRequest<'a> {
         let mut rest = body;
         let request = match name {
             "about" => Some(Self::About),
-            "read" => take_read(&mut rest),
-            "samples" => take_samples(&mut rest),
+            "read" => take_pair(&mut rest).and_then(|(from, to)| {
+                let bytes_max = u32::from_le_bytes(take(&mut rest)?);
+                Some(Self::Read { from, to, bytes_max })
+            }),
+            "samples" => take_pair(&mut rest).map(|(from, to)| Self::Samples { from, to }),
             "at" => take(&mut rest).map(|ns| Self::At { ns: i64::from_le_bytes(ns) }),
-            "position" => take_position(&mut rest),
+            "position" => {
+                take_pair(&mut rest).map(|(offset, epoch)| Self::Position { offset, epoch })
+            }
             "commit" => take_commit(&mut rest),
             _ => return Err(MalformedRequest::Name),
         };
@@ -119,25 +116,15 @@ impl<'a> JournalRequest<'a> {
     }
 }
 
-fn take_read(rest: &mut &[u8]) -> Option<JournalRequest<'static>> {
-    let (from, to) = (take_u64(rest)?, take_u64(rest)?);
-    let bytes_max = u32::from_le_bytes(take(rest)?);
-    Some(JournalRequest::Read { from, to, bytes_max })
-}
-
-fn take_samples(rest: &mut &[u8]) -> Option<JournalRequest<'static>> {
-    Some(JournalRequest::Samples { from: take_u64(rest)?, to: take_u64(rest)? })
-}
-
-fn take_position(rest: &mut &[u8]) -> Option<JournalRequest<'static>> {
-    Some(JournalRequest::Position { offset: take_u64(rest)?, epoch: take_u64(rest)? })
+fn take_pair(rest: &mut &[u8]) -> Option<(u64, u64)> {
+    Some((take_u64(rest)?, take_u64(rest)?))
 }
 
 fn take_commit<'a>(rest: &mut &'a [u8]) -> Option<JournalRequest<'a>> {
-    let (journal, offset) = (JournalIdentity(take(rest)?), take_u64(rest)?);
-    let epoch = take_u64(rest)?;
-    let (consumer, _) = rest.split_at_checked(rest.len().min(NAME_BYTES_MAX))?;
-    *rest = &rest[consumer.len()..];
+    let journal = JournalIdentity(take(rest)?);
+    let (offset, epoch) = take_pair(rest)?;
+    let (consumer, after) = rest.split_at(rest.len().min(NAME_BYTES_MAX));
+    *rest = after;
     let consumer = std::str::from_utf8(consumer).ok()?;
     Some(JournalRequest::Commit { journal, offset, epoch, consumer })
 }

@@ -11,7 +11,7 @@ use crate::error::{Damage, SalvageError};
 use crate::format::{BatchHeader, Flaw, JournalIdentity, SEGMENT_HEADER_BYTES, SegmentHeader};
 use crate::headers;
 use crate::message::Messages;
-use crate::report::{ByteProgress, DAMAGE_MAX};
+use crate::report::{ByteProgress, list_damage};
 use crate::reservation::Reservation;
 use crate::scan::{CheckDepth, ReadWindow, Scan, ScanStep};
 use crate::segment::{JournalPosition, SegmentId};
@@ -34,7 +34,7 @@ pub(super) struct SalvageCopy<'a> {
     read: u64,
     /// Bytes of all segments of the source.
     pub total: u64,
-    /// Where the next batch goes; none before the first segment.
+    /// Where the next batch goes; `None` before the first segment.
     end: Option<JournalPosition>,
     /// How many offsets directly before the newest segment no message has.
     skipped: u64,
@@ -196,11 +196,7 @@ impl<'a> SalvageCopy<'a> {
     }
 
     fn damage(&mut self, damage: Damage) {
-        if self.salvaged.damage.len() < DAMAGE_MAX {
-            self.salvaged.damage.push(damage);
-        } else {
-            self.salvaged.more_damage += 1;
-        }
+        list_damage(&mut self.salvaged.damage, &mut self.salvaged.more_damage, damage);
     }
 
     fn flush(&mut self) -> Result<(), SalvageError> {

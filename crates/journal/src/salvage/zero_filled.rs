@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn another_error_stays_one() {
+    fn another_error_is_passed_on() {
         let (old, _) = journal("error");
         let source = ZeroFilled(&Directory::new(&old)).read_at(
             SegmentId { offset: 9, part: 0 },

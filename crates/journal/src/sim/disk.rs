@@ -243,7 +243,7 @@ fn full() -> io::Error {
     io::Error::new(io::ErrorKind::StorageFull, "the disk is full")
 }
 
-/// Counts an operation. Says whether it is the one to fail; later ones succeed again.
+/// Counts an operation. Returns whether it must fail; later ones succeed again.
 fn is_due(after: &mut Option<usize>) -> bool {
     let due = *after == Some(0);
     *after = after.and_then(|left| left.checked_sub(1));

@@ -31,7 +31,7 @@ fn read_all(reader: &mut JournalReader) -> Seen {
 }
 
 #[test]
-fn what_is_written_and_not_synced_is_not_given_to_readers() {
+fn readers_get_no_message_before_it_is_synced() {
     let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     let mut outside = durable_reader(&sim);
@@ -70,7 +70,7 @@ fn a_journal_of_an_older_slipring_is_read_to_its_end() {
 }
 
 #[test]
-fn a_damaged_note_of_what_is_durable_is_told_and_mended_at_the_next_start() {
+fn a_damaged_durable_file_is_reported_and_the_next_start_writes_it_anew() {
     let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     stepped.put(&[b"kept"], b"", true);
@@ -95,7 +95,7 @@ fn a_damaged_reservation_leaves_out_all_that_it_can_have_been() {
 }
 
 #[test]
-fn a_journal_that_was_closed_goes_on_at_the_very_next_offset() {
+fn a_closed_journal_continues_at_the_next_offset() {
     let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     stepped.put(&[b"one"], b"", false);
@@ -107,7 +107,7 @@ fn a_journal_that_was_closed_goes_on_at_the_very_next_offset() {
 }
 
 #[test]
-fn offsets_left_out_are_no_damage_and_nobody_gets_a_message_there() {
+fn skipped_offsets_are_no_damage_and_hold_no_message() {
     let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     stepped.put(&[b"one", b"two"], b"r", true);
@@ -139,7 +139,7 @@ fn offsets_left_out_are_no_damage_and_nobody_gets_a_message_there() {
 }
 
 #[test]
-fn a_position_of_another_history_is_told() {
+fn a_position_of_another_history_is_refused() {
     let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     stepped.put(&[b"one", b"two"], b"", true);
@@ -185,7 +185,7 @@ fn a_reader_that_was_further_than_an_old_note_is_asked_to_start_the_broker() {
 
 /// Both copies were opened equally often: only the times of the openings differ.
 #[test]
-fn a_copy_that_was_put_back_is_told_from_what_was_read() {
+fn an_older_copy_that_was_put_back_is_recognised() {
     let noted = |sim: &SimulatedDisk, opened_ms: u64, payload: &[u8]| {
         let mut stepped = Stepped::open(sim, 1 << 20).unwrap();
         stepped.put(&[b"before"], b"", true);

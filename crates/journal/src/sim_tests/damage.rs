@@ -28,9 +28,9 @@ fn batch_bytes() -> usize {
 
 #[test]
 fn a_bit_flip_in_the_middle_is_named_and_the_rest_is_readable() {
-    for place in [10, 60] {
+    for position in [10, 60] {
         let (sim, _journal) = journal_of(3, 1 << 20);
-        sim.flip_bit(FIRST, HEADER + batch_bytes() + place);
+        sim.flip_bit(FIRST, HEADER + batch_bytes() + position);
         let mut reader = reader(&sim);
         assert_eq!(reader.end_offset().unwrap(), 3);
         assert_eq!(reader.read(0..1, 1000).unwrap().len(), 1);
@@ -46,7 +46,7 @@ fn a_bit_flip_in_the_middle_is_named_and_the_rest_is_readable() {
 }
 
 #[test]
-fn a_bad_last_batch_is_not_there_yet() {
+fn a_reader_ignores_a_damaged_last_batch() {
     let (sim, _journal) = journal_of(3, 1 << 20);
     sim.flip_bit(FIRST, HEADER + 2 * batch_bytes() + 60);
     assert_eq!(reader(&sim).end_offset().unwrap(), 2);
@@ -76,7 +76,7 @@ fn a_last_batch_that_was_synced_is_named_and_set_aside() {
 }
 
 #[test]
-fn a_torn_last_batch_that_nobody_saw_synced_is_cut_and_nothing_is_set_aside() {
+fn a_torn_last_batch_that_was_not_synced_is_cut_and_not_set_aside() {
     let (sim, _) = journal_of(3, 1 << 20);
     sim.flip_bit(FIRST, HEADER + 2 * batch_bytes() + 60);
     let receipt = Stepped::open(&sim.restart(Crash::Kill), 1 << 20).unwrap().receipt;
@@ -215,13 +215,13 @@ fn records_alone_fill_segments_that_are_parts_of_one_offset() {
 #[test]
 fn a_bit_flip_among_records_alone_loses_one_batch_and_is_named() {
     // In the header, then in the body.
-    for place in [9, 50] {
+    for position in [9, 50] {
         let sim = SimulatedDisk::new(1);
         let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
         for number in 0..4_u8 {
             stepped.put(&[], &[number; 20], true);
         }
-        sim.flip_bit(FIRST, HEADER + super::batch(&[], &[0; 20]).bytes() + place);
+        sim.flip_bit(FIRST, HEADER + super::batch(&[], &[0; 20]).bytes() + position);
         let mut records = Vec::new();
         let each = &mut |batch: crate::reader::StateBatch<'_>| records.push(batch.records[0]);
         let damage = reader(&sim).follow(None, each).unwrap().damage;

@@ -51,7 +51,7 @@ fn a_failed_write_is_final_and_what_it_left_is_cut_at_the_next_start() {
 }
 
 #[test]
-fn what_a_dead_process_still_tries_does_nothing() {
+fn writes_of_a_dead_process_do_nothing() {
     let sim = SimulatedDisk::new(1);
     let mut dead = Stepped::open(&sim, 1 << 20).unwrap();
     let sim = sim.restart(Crash::Kill);
@@ -63,7 +63,7 @@ fn what_a_dead_process_still_tries_does_nothing() {
 }
 
 #[test]
-fn syncs_that_are_asked_for_together_are_one() {
+fn syncs_that_are_asked_for_together_are_one_sync() {
     let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     // With the first message offsets are reserved, which is another sync.
@@ -77,7 +77,7 @@ fn syncs_that_are_asked_for_together_are_one() {
 }
 
 #[test]
-fn what_asks_for_no_sync_is_told_as_written_only() {
+fn an_append_without_sync_is_reported_as_written_only() {
     let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     let mark = stepped.put(&[b"x"], b"", false).mark;

@@ -82,7 +82,7 @@ fn a_segment_that_alone_is_more_than_the_bound_is_a_full_disk() {
 }
 
 #[test]
-fn a_step_that_finds_no_space_again_is_no_work_and_tells_nothing_new() {
+fn a_step_that_finds_no_space_again_is_no_work_and_reports_nothing() {
     let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     sim.set_capacity(Some(sim.bytes()));
@@ -92,7 +92,7 @@ fn a_step_that_finds_no_space_again_is_no_work_and_tells_nothing_new() {
 }
 
 #[test]
-fn closing_without_space_says_what_was_not_written() {
+fn closing_without_space_reports_the_unwritten_bytes() {
     let sim = SimulatedDisk::new(1);
     let mut stepped = Stepped::open(&sim, 1 << 20).unwrap();
     stepped.put(&[b"kept"], b"", false);

@@ -63,6 +63,35 @@ fn open(now: Instant) -> ClientProtocol {
     open_with(&PropertiesBuf::new(), now)
 }
 
+/// A protocol that connects again after a loss.
+fn lasting(now: Instant) -> ClientProtocol {
+    let mut protocol = begin(ConnectOptions { reconnect: Duration::MAX, ..options() }, now);
+    output(&mut protocol, now);
+    feed(&mut protocol, &connack(Reason::Success, &PropertiesBuf::new()), now);
+    protocol
+}
+
+/// Loses the connection and makes another one. Returns what is sent after CONNECT.
+fn again(protocol: &mut ClientProtocol, session_present: bool, now: Instant) -> Vec<u8> {
+    protocol.receive_eof();
+    protocol.retry(now, 0).unwrap();
+    assert_eq!(protocol.connection(), None);
+    protocol.handle_timeout(now);
+    output(protocol, now);
+    let (reason, properties) = (Reason::Success, Properties::NONE);
+    feed(protocol, &bytes(&Packet::ConnAck(ConnAck { session_present, reason, properties })), now);
+    output(protocol, now)
+}
+
+/// The tags of the messages among these events.
+fn tags(events: &[ProtocolEvent]) -> Vec<DeliveryTag> {
+    let tag = |event: &ProtocolEvent| match event {
+        ProtocolEvent::Message { message, .. } => message.tag,
+        ProtocolEvent::Client(_) => None,
+    };
+    events.iter().filter_map(tag).collect()
+}
+
 #[test]
 fn the_first_output_is_connect_and_the_answer_sets_the_terms() {
     let now = Instant::now();
@@ -107,7 +136,7 @@ fn a_refusal_carries_the_brokers_reason_and_words() {
 }
 
 #[test]
-fn what_is_not_a_connack_is_not_a_broker() {
+fn a_first_packet_that_is_not_a_connack_is_refused() {
     let now = Instant::now();
     for answer in
         [&b"HTTP/1.1 400 Bad PendingRequest\r\n\r\n"[..], b"SSH-2.0-OpenSSH\r\n", b"\xd0\0"]
@@ -240,7 +269,7 @@ fn goodbye_comes_after_everything_accepted_and_ends_the_calls() {
 }
 
 #[test]
-fn a_broker_that_breaks_the_rules_is_told_why() {
+fn a_broker_that_breaks_the_rules_gets_the_reason() {
     let now = Instant::now();
     let above =
         Publish { qos: QoS::AtLeastOnce, packet_id: PacketId::new(1), ..Publish::new("a", b"") };

@@ -44,7 +44,7 @@ fn published(id: PublishId, outcome: PublishOutcome) -> ProtocolEvent {
 }
 
 #[test]
-fn a_message_at_qos_1_is_told_when_the_broker_has_it() {
+fn a_message_at_qos_1_is_reported_when_the_broker_has_it() {
     let now = Instant::now();
     let mut protocol = open(now);
     let id = protocol.publish(&message("a/b", QoS::AtLeastOnce)).unwrap().unwrap();
@@ -56,7 +56,7 @@ fn a_message_at_qos_1_is_told_when_the_broker_has_it() {
 }
 
 #[test]
-fn a_refusal_is_told_with_the_brokers_reason_and_words() {
+fn a_refusal_is_reported_with_the_brokers_reason_and_words() {
     let now = Instant::now();
     let mut protocol = open(now);
     let mut words = PropertiesBuf::new();
@@ -77,7 +77,7 @@ fn a_refusal_is_told_with_the_brokers_reason_and_words() {
 }
 
 #[test]
-fn a_message_at_qos_2_is_released_and_then_told() {
+fn a_message_at_qos_2_is_released_and_then_reported() {
     let now = Instant::now();
     let mut protocol = open(now);
     let id = protocol.publish(&message("a", QoS::ExactlyOnce)).unwrap().unwrap();
@@ -94,7 +94,7 @@ fn a_message_at_qos_2_is_released_and_then_told() {
 }
 
 #[test]
-fn no_more_are_on_their_way_than_the_broker_allows() {
+fn no_more_messages_are_in_flight_than_the_broker_allows() {
     let now = Instant::now();
     let mut protocol = open_with(&window_of(2), now);
     for _ in 0..5 {
@@ -124,7 +124,7 @@ fn an_identifier_in_use_is_passed_over() {
 }
 
 #[test]
-fn a_batch_is_told_once_when_all_of_it_is_acknowledged() {
+fn a_batch_is_reported_once_when_all_of_it_is_acknowledged() {
     let now = Instant::now();
     let mut protocol = open(now);
     let batch = protocol.open_batch();
@@ -152,7 +152,7 @@ fn a_batch_is_told_once_when_all_of_it_is_acknowledged() {
 }
 
 #[test]
-fn the_first_refusal_of_a_batch_is_told_at_once_with_its_position() {
+fn the_first_refusal_of_a_batch_is_reported_at_once_with_its_position() {
     let now = Instant::now();
     let mut protocol = open(now);
     let batch = protocol.open_batch();

@@ -14,14 +14,6 @@ fn subscribed(qos: QoS, now: Instant) -> ClientProtocol {
     protocol
 }
 
-fn tags(events: &[ProtocolEvent]) -> Vec<DeliveryTag> {
-    let tag = |event: &ProtocolEvent| match event {
-        ProtocolEvent::Message { message, .. } => message.tag,
-        ProtocolEvent::Client(_) => None,
-    };
-    events.iter().filter_map(tag).collect()
-}
-
 #[test]
 fn a_message_is_acknowledged_when_its_reader_is_done_and_in_order() {
     let now = Instant::now();
@@ -51,7 +43,7 @@ fn a_message_for_two_readers_waits_for_both() {
 }
 
 #[test]
-fn a_message_nobody_reads_any_more_is_acknowledged_at_once() {
+fn a_message_without_a_reader_is_acknowledged_at_once() {
     let now = Instant::now();
     let mut protocol = open(now);
     let id = protocol.subscribe(&["a"], QoS::AtLeastOnce, &[]).unwrap();
@@ -87,7 +79,7 @@ fn an_identifier_that_is_in_use_breaks_the_rules() {
 }
 
 #[test]
-fn a_broker_that_sends_more_than_the_window_is_told() {
+fn a_broker_that_exceeds_the_window_is_disconnected() {
     let now = Instant::now();
     let mut protocol = subscribed(QoS::AtLeastOnce, now);
     for id in 1..=4096 {
@@ -109,7 +101,7 @@ fn a_filter_that_two_subscriptions_use_keeps_the_higher_qos() {
 }
 
 #[test]
-fn what_a_message_carries_is_seen() {
+fn the_properties_of_a_message_are_decoded() {
     let now = Instant::now();
     let mut protocol = subscribed(QoS::AtLeastOnce, now);
     let sent = MessageProperties {

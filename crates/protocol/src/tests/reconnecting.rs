@@ -85,16 +85,8 @@ fn published(id: PublishId, outcome: PublishOutcome) -> ProtocolEvent {
     ProtocolEvent::Client(ClientEvent::Published { id, outcome })
 }
 
-fn tags(events: &[ProtocolEvent]) -> Vec<DeliveryTag> {
-    let tag = |event: &ProtocolEvent| match event {
-        ProtocolEvent::Message { message, .. } => message.tag,
-        ProtocolEvent::Client(_) => None,
-    };
-    events.iter().filter_map(tag).collect()
-}
-
 #[test]
-fn what_was_not_acknowledged_is_sent_again_with_dup_in_the_same_session() {
+fn unacknowledged_messages_are_sent_again_with_dup_in_the_same_session() {
     let now = Instant::now();
     let mut protocol = open_lasting(lasting(), now);
     let first = publish(&mut protocol, QoS::AtLeastOnce);
@@ -252,7 +244,7 @@ fn acknowledgements_of_an_old_session_are_not_sent_in_a_new_one() {
 }
 
 #[test]
-fn what_a_reader_abandoned_comes_again_and_does_not_hold_up_the_others() {
+fn an_abandoned_message_comes_again_and_does_not_hold_up_the_others() {
     let now = Instant::now();
     let mut protocol = open_lasting(ConnectOptions { session_expiry_s: 60, ..lasting() }, now);
     let id = protocol.subscribe(&["a"], QoS::AtLeastOnce, &[]).unwrap();

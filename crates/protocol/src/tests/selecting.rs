@@ -45,23 +45,6 @@ fn readers(protocol: &mut ClientProtocol, topic: &str, identifiers: &[u32]) -> V
     }
 }
 
-fn again(protocol: &mut ClientProtocol, session_present: bool, now: Instant) -> Vec<u8> {
-    protocol.receive_eof();
-    protocol.retry(now, 0).unwrap();
-    protocol.handle_timeout(now);
-    output(protocol, now);
-    let (reason, properties) = (Reason::Success, Properties::NONE);
-    feed(protocol, &bytes(&Packet::ConnAck(ConnAck { session_present, reason, properties })), now);
-    output(protocol, now)
-}
-
-fn lasting(now: Instant) -> ClientProtocol {
-    let mut protocol = begin(ConnectOptions { reconnect: Duration::MAX, ..options() }, now);
-    output(&mut protocol, now);
-    feed(&mut protocol, &connack(Reason::Success, &PropertiesBuf::new()), now);
-    protocol
-}
-
 #[test]
 fn properties_and_an_identifier_go_with_the_filters() {
     let now = Instant::now();
@@ -143,7 +126,7 @@ fn a_subscription_with_properties_is_made_again_as_it_was_even_in_the_same_sessi
 }
 
 #[test]
-fn one_that_was_not_answered_is_made_again_once() {
+fn an_unanswered_subscription_is_made_again_once() {
     let now = Instant::now();
     let mut protocol = lasting(now);
     protocol.subscribe(&["a"], QOS, NEEDS).unwrap();

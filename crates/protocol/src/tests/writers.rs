@@ -4,24 +4,6 @@ use slipring_wire::{Ack, PacketSplit, split_packet};
 
 use super::*;
 
-fn lasting(now: Instant) -> ClientProtocol {
-    let mut protocol = begin(ConnectOptions { reconnect: Duration::MAX, ..options() }, now);
-    output(&mut protocol, now);
-    feed(&mut protocol, &connack(Reason::Success, &PropertiesBuf::new()), now);
-    protocol
-}
-
-fn again(protocol: &mut ClientProtocol, session_present: bool, now: Instant) -> Vec<u8> {
-    protocol.receive_eof();
-    protocol.retry(now, 0).unwrap();
-    assert_eq!(protocol.connection(), None);
-    protocol.handle_timeout(now);
-    output(protocol, now);
-    let (reason, properties) = (Reason::Success, Properties::NONE);
-    feed(protocol, &bytes(&Packet::ConnAck(ConnAck { session_present, reason, properties })), now);
-    output(protocol, now)
-}
-
 fn send(protocol: &mut ClientProtocol, writer: BatchId, payload: &[u8]) {
     let publish = Publish { qos: QoS::AtLeastOnce, ..Publish::new("s", payload) };
     protocol.publish_frame(writer, &publish).unwrap();
@@ -53,7 +35,7 @@ fn messages(output: &[u8]) -> Vec<(u8, Vec<u8>)> {
 }
 
 #[test]
-fn refusals_are_told_and_counted_with_the_last_reason() {
+fn refusals_are_reported_and_counted_with_the_last_reason() {
     let now = Instant::now();
     let mut protocol = lasting(now);
     let writer = protocol.open_batch();
@@ -70,7 +52,7 @@ fn refusals_are_told_and_counted_with_the_last_reason() {
 }
 
 #[test]
-fn in_the_same_session_it_is_sent_again_at_once() {
+fn in_the_same_session_a_frame_is_sent_again_at_once() {
     let now = Instant::now();
     let mut protocol = lasting(now);
     let writer = protocol.open_batch();
@@ -121,7 +103,7 @@ fn no_frame_is_sent_before_the_broker_has_answered() {
 }
 
 #[test]
-fn what_is_given_up_counts_as_refused() {
+fn abandoned_frames_count_as_refused() {
     let now = Instant::now();
     let mut protocol = lasting(now);
     let writer = protocol.open_batch();

@@ -1,6 +1,6 @@
-//! The client for Python. Every call returns at once and never gives up the interpreter.
+//! The client for Python. Every call returns at once and never releases the interpreter lock.
 
-pub mod options;
+pub(crate) mod options;
 mod rows;
 mod writer;
 
@@ -21,8 +21,8 @@ import_exception!(slipring.errors, ConnectionLost);
 import_exception!(slipring.errors, InvalidTopic);
 import_exception!(slipring.errors, Refused);
 
-/// Adds what this file has to the module.
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+/// Adds the classes of this folder to the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<writer::Writer>()?;
     module.add_class::<Client>()
 }
@@ -68,8 +68,8 @@ impl Client {
         PyList::new(py, rows?)
     }
 
-    /// Accepts a message; the id of its acknowledgement, 0 at QoS 0, or None when the outbox is
-    /// full or the connection away.
+    /// Accepts a message. Returns the id of its acknowledgement, 0 at QoS 0, or None if the outbox is
+    /// full or the connection is away.
     fn publish(
         &self,
         topic: &str,
@@ -93,7 +93,7 @@ impl Client {
         self.client.open_batch().0
     }
 
-    /// Accepts the rows of a batch from a position on; how many, before the outbox was full.
+    /// Accepts the rows of a batch from a position on. Returns how many, before the outbox was full.
     fn publish_many(
         &self,
         batch: u64,
@@ -113,8 +113,8 @@ impl Client {
         Ok(accepted)
     }
 
-    /// Accepts the messages of a range for a batch, each at its own QoS; how many, before the
-    /// outbox was full or one could not be sent. Raises if that is the first.
+    /// Accepts the messages of a range for a batch, each at its own QoS. Returns how many, before the
+    /// outbox was full or one could not be sent. Raises if the first cannot be sent.
     fn publish_messages(
         &self,
         batch: u64,
@@ -147,7 +147,7 @@ impl Client {
         self.client.close_batch(BatchId(batch));
     }
 
-    /// Subscribes; the id of the answer, or None when the outbox is full.
+    /// Subscribes. Returns the id of the answer, or None if the outbox is full.
     #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over what it converted")]
     #[pyo3(signature = (filters, qos, properties=vec![]))]
     fn subscribe(
@@ -162,7 +162,7 @@ impl Client {
         Ok(self.sent(self.client.subscribe(&filters, qos, &pairs))?.map(|id| id.0))
     }
 
-    /// Listens for the broker's answers on these topics; the id to take them by.
+    /// Listens for the broker's answers on these topics. Returns the id to take them by.
     #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over what it converted")]
     fn listen(&self, topics: Vec<String>) -> u64 {
         let topics: Vec<&str> = topics.iter().map(String::as_str).collect();
@@ -204,7 +204,7 @@ impl Client {
         self.client.detach(SubscriptionId(identity));
     }
 
-    /// Unsubscribes from filters that the session has at the broker; None when the outbox is full.
+    /// Unsubscribes from filters that the session has at the broker. Returns None if the outbox is full.
     #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over what it converted")]
     fn give_up(&self, filters: Vec<String>) -> PyResult<Option<bool>> {
         let filters: Vec<&str> = filters.iter().map(String::as_str).collect();
@@ -230,7 +230,7 @@ impl Client {
         PyList::new(py, rows?)
     }
 
-    /// The oldest messages of a selection, as (payload, arrival in ns, 0 if not noted).
+    /// The oldest messages of a selection, as (payload, time of arrival in ns or 0 if it is unknown).
     fn take_frames<'py>(
         &self,
         py: Python<'py>,
@@ -240,8 +240,8 @@ impl Client {
     ) -> PyResult<Bound<'py, PyList>> {
         let messages = self.client.take(SubscriptionId(identity), count_max, bytes_max);
         let rows = messages.iter().map(|message| {
-            let arrived_ns =
-                message.properties.as_ref().map_or(0, |properties| properties.arrived_ns);
+            let properties = message.properties.as_ref();
+            let arrived_ns = properties.map_or(0, |properties| properties.arrived_ns);
             (PyBytes::new(py, &message.payload), arrived_ns)
         });
         PyList::new(py, rows.collect::<Vec<_>>())
@@ -252,7 +252,7 @@ impl Client {
         self.client.done(SubscriptionId(identity), count);
     }
 
-    /// Sends a ping; the id of the answer, or None when the outbox is full.
+    /// Sends a ping. Returns the id of the answer, or None if the outbox is full.
     fn ping(&self) -> PyResult<Option<u64>> {
         Ok(self.sent(self.client.ping())?.map(|id| id.0))
     }

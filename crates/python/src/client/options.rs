@@ -11,7 +11,7 @@ use slipring_protocol::{ConnectOptions, Credentials};
 /// The keys, and what they hold.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct OptionsDict {
+pub(crate) struct OptionsDict {
     client_id: String,
     user: Option<String>,
     password: Option<Vec<u8>>,
@@ -28,7 +28,7 @@ pub struct OptionsDict {
 /// The keys of `Tls`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct TlsDict {
+pub(crate) struct TlsDict {
     ca: Option<PathBuf>,
     certificate: Option<PathBuf>,
     key: Option<PathBuf>,
@@ -70,7 +70,7 @@ impl TryFrom<TlsDict> for ClientTlsFiles {
 }
 
 /// A time-out that Python gave.
-pub fn seconds(value: f64) -> PyResult<Duration> {
+pub(crate) fn seconds(value: f64) -> PyResult<Duration> {
     if value == f64::INFINITY {
         return Ok(Duration::MAX);
     }

@@ -10,18 +10,18 @@ use slipring_protocol::{
 use slipring_wire::{PropertiesBuf, Publish, QoS, Reason};
 
 /// The QoS with this number.
-pub fn qos(number: u8) -> PyResult<QoS> {
+pub(crate) fn qos(number: u8) -> PyResult<QoS> {
     QoS::from_bits(number)
         .map_err(|_| PyValueError::new_err(format!("QoS is 0, 1 or 2, not {number}")))
 }
 
 /// What a message has beside topic, payload and retain: user properties, content type, response
 /// topic, correlation data, expiry.
-pub type PropertiesRow =
+pub(crate) type PropertiesRow =
     (Vec<(String, String)>, Option<String>, Option<String>, Option<Vec<u8>>, Option<u32>);
 
 /// The properties of a message, encoded.
-pub fn encode(row: &PropertiesRow) -> Result<PropertiesBuf, SendError> {
+pub(crate) fn encode(row: &PropertiesRow) -> Result<PropertiesBuf, SendError> {
     let (user, content_type, response_topic, correlation_data, expiry_s) = row;
     let properties = MessageProperties {
         content_type: content_type.as_deref(),
@@ -33,7 +33,7 @@ pub fn encode(row: &PropertiesRow) -> Result<PropertiesBuf, SendError> {
 }
 
 /// Calls with the message of a row: a `Message`, or the first fields of one.
-pub fn with_message<T>(
+pub(crate) fn with_message<T>(
     row: &Bound<'_, PyAny>,
     qos: QoS,
     call: impl FnOnce(&Publish<'_>) -> Result<T, SendError>,
@@ -54,7 +54,7 @@ pub fn with_message<T>(
     Ok(call(&Publish { qos, retain, properties, ..Publish::new(topic, payload) }))
 }
 
-/// The properties of a row; none for most.
+/// The properties of a row; most rows have none.
 fn properties_of(row: &Bound<'_, PyTuple>) -> PyResult<Option<PropertiesRow>> {
     let mut plain = true;
     for position in [3, 5, 6, 7, 8].into_iter().take_while(|position| *position < row.len()) {
@@ -79,12 +79,12 @@ where
 }
 
 /// A loss and what to do about it.
-pub fn cause(loss: &ConnectionLoss) -> String {
+pub(crate) fn cause(loss: &ConnectionLoss) -> String {
     format!("{loss}; {}", loss.advice())
 }
 
 /// An event as (kind, identity, detail).
-pub fn event_row(py: Python<'_>, event: ClientEvent) -> PyResult<Bound<'_, PyTuple>> {
+pub(crate) fn event_row(py: Python<'_>, event: ClientEvent) -> PyResult<Bound<'_, PyTuple>> {
     match event {
         ClientEvent::Connected(granted) => {
             let terms = (granted.client_id, granted.session_present, granted.session_expiry_s);
@@ -119,9 +119,9 @@ pub fn event_row(py: Python<'_>, event: ClientEvent) -> PyResult<Bound<'_, PyTup
     }
 }
 
-/// Why the broker refused a message, as (code, text); none if it did not. With code 0, nobody knows
-/// whether the broker has the message.
-pub fn fault(outcome: PublishOutcome) -> Option<(u8, String)> {
+/// Why the broker refused a message, as (code, text); `None` if it did not. Code 0 means that the broker
+/// may or may not have the message.
+pub(crate) fn fault(outcome: PublishOutcome) -> Option<(u8, String)> {
     match outcome {
         PublishOutcome::Acknowledged => None,
         PublishOutcome::Unknown => Some((0, UNKNOWN.to_owned())),
@@ -151,7 +151,7 @@ fn advice(reason: Reason) -> &'static str {
 }
 
 /// A batch as (accepted, outstanding, settled, fault), the fault as (position, code, text).
-pub fn tally_row(py: Python<'_>, tally: PublishTally) -> PyResult<Bound<'_, PyTuple>> {
+pub(crate) fn tally_row(py: Python<'_>, tally: PublishTally) -> PyResult<Bound<'_, PyTuple>> {
     let fault = tally
         .fault
         .and_then(|(position, outcome)| fault(outcome).map(|(code, text)| (position, code, text)));
@@ -159,7 +159,7 @@ pub fn tally_row(py: Python<'_>, tally: PublishTally) -> PyResult<Bound<'_, PyTu
 }
 
 /// A message that arrived, with the fields of `Message`.
-pub fn message_row<'py>(
+pub(crate) fn message_row<'py>(
     py: Python<'py>,
     message: &ReceivedMessage,
 ) -> PyResult<Bound<'py, PyTuple>> {

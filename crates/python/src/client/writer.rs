@@ -17,7 +17,7 @@ use crate::frames::given::{GivenQuality, Row, kind_of, values_of};
 const BEAT_MS_MAX: u64 = 10_000;
 
 /// How long samples are gathered.
-pub fn beat(milliseconds: u64) -> PyResult<Duration> {
+pub(crate) fn beat(milliseconds: u64) -> PyResult<Duration> {
     if milliseconds > BEAT_MS_MAX {
         let text = format!("a beat has 1 to {BEAT_MS_MAX} ms, or 0 for at once");
         return Err(PyValueError::new_err(text));
@@ -26,7 +26,7 @@ pub fn beat(milliseconds: u64) -> PyResult<Duration> {
 }
 
 /// The QoS of frames.
-pub fn qos(number: u8) -> PyResult<QoS> {
+pub(crate) fn qos(number: u8) -> PyResult<QoS> {
     match rows::qos(number)? {
         QoS::ExactlyOnce => Err(PyValueError::new_err("frames are sent at QoS 0 or 1")),
         qos => Ok(qos),
@@ -35,7 +35,7 @@ pub fn qos(number: u8) -> PyResult<QoS> {
 
 /// Gathers samples and sends them as frames.
 #[pyclass(frozen, module = "slipring._native")]
-pub struct Writer {
+pub(crate) struct Writer {
     writer: slipring_client::Writer,
     url: String,
 }
@@ -60,7 +60,7 @@ impl Writer {
         self.writer.frames()
     }
 
-    /// How many frames the broker refused, with the code and the words of the last; None if none.
+    /// How many frames the broker refused, with the code and the words of the last; None if it refused none.
     #[getter]
     fn refused(&self) -> Option<(u64, u8, String)> {
         let tally = self.writer.tally();
@@ -68,7 +68,7 @@ impl Writer {
         Some((tally.refused, code, text))
     }
 
-    /// Each parameter once, all at one time; False when the writer is full.
+    /// Writes each parameter once, all at one time. Returns False if the writer is full.
     #[pyo3(signature = (kind, indices, time_ns, values, quality=GivenQuality::Good))]
     fn row(
         &self,
@@ -82,7 +82,7 @@ impl Writer {
         self.taken(row.give(|block| self.writer.block(block), |all| self.writer.samples(all)))
     }
 
-    /// Each parameter at each time, row by row; False when the writer is full.
+    /// Writes each parameter at each time, row by row. Returns False if the writer is full.
     #[pyo3(signature = (kind, indices, times, values, quality=GivenQuality::Good))]
     fn grid(
         &self,
@@ -96,7 +96,7 @@ impl Writer {
         self.taken(row.give(|block| self.writer.block(block), |all| self.writer.samples(all)))
     }
 
-    /// Single samples (index, kind, value, quality) of one time; False when the writer is full.
+    /// Writes single samples (index, kind, value, quality) of one time. Returns False if the writer is full.
     fn samples(
         &self,
         samples: Vec<(u32, u8, Bound<'_, PyAny>, u8)>,
@@ -115,18 +115,18 @@ impl Writer {
         self.writer.set_skew(skew_ns);
     }
 
-    /// Continues on another connection, where the table is declared now; how many samples of another
-    /// table are lost.
+    /// Continues on another connection, where the table is declared now. Returns how many samples of
+    /// another table are lost.
     fn resume(&self, table: u32, connection: u64) -> usize {
         self.writer.resume(table, connection)
     }
 
-    /// Sends what is gathered; the id of the event that it is sent.
+    /// Sends the gathered samples. Returns the id of the event that reports it.
     fn flush(&self) -> u64 {
         self.writer.flush().0
     }
 
-    /// Takes no more samples, and sends what is gathered; the id of the event that it is sent.
+    /// Takes no more samples, and sends the gathered ones. Returns the id of the event that reports it.
     fn close(&self) -> u64 {
         self.writer.close().0
     }

@@ -15,7 +15,7 @@ const FLAGS_AT: usize = 4;
 
 /// A frame: its header, and its runs.
 #[pyclass(frozen, get_all, module = "slipring._native")]
-pub struct NativeFrame {
+pub(crate) struct NativeFrame {
     table: u32,
     sequence: u32,
     sent_ns: i64,
@@ -26,7 +26,7 @@ pub struct NativeFrame {
 
 /// Samples of one kind. Arrays are the bytes of little endian numbers.
 #[pyclass(frozen, get_all, module = "slipring._native")]
-pub struct NativeRun {
+pub(crate) struct NativeRun {
     kind: u8,
     layout: u8,
     parameters: usize,
@@ -66,9 +66,9 @@ impl NativeRun {
     }
 }
 
-/// Decodes a frame. Raises `FrameError` if it is none.
+/// Decodes a frame. Raises `FrameError` if the payload is not a frame.
 #[pyfunction]
-pub fn decode_frame(payload: &Bound<'_, PyBytes>) -> PyResult<NativeFrame> {
+pub(crate) fn decode_frame(payload: &Bound<'_, PyBytes>) -> PyResult<NativeFrame> {
     let (py, bytes) = (payload.py(), payload.as_bytes());
     let mut scratch = Vec::new();
     let view = FrameView::decode(bytes, &mut scratch, &BOUNDS)

@@ -1,4 +1,4 @@
-//! Encodes a frame at once, from rows, grids and samples: for tests, and for imports.
+//! Encodes a whole frame from rows, grids and samples: for tests, and for imports.
 
 #![allow(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
 
@@ -13,7 +13,7 @@ use super::given::{GivenQuality, Row, kind_of, values_of};
 /// The bytes of a frame. Raises `FrameError` if samples do not fit together.
 #[pyfunction]
 #[pyo3(signature = (runs, *, table, sequence, sent_ns, hops=None, deflate=false))]
-pub fn encode_frame<'py>(
+pub(crate) fn encode_frame<'py>(
     py: Python<'py>,
     runs: Vec<Bound<'py, PyTuple>>,
     table: u32,

@@ -11,12 +11,12 @@ use super::FrameError;
 use crate::buffer::Lent;
 
 /// The kind with this code.
-pub fn kind_of(code: u8) -> PyResult<Kind> {
+pub(crate) fn kind_of(code: u8) -> PyResult<Kind> {
     Kind::from_code(code).ok_or_else(|| FrameError::new_err(format!("there is no kind {code}")))
 }
 
 /// Qualities as Python gives them: one for all, or a buffer with a byte for each sample.
-pub enum GivenQuality<'py> {
+pub(crate) enum GivenQuality<'py> {
     Good,
     All(u8),
     Each(Lent<'py>),
@@ -46,7 +46,7 @@ impl GivenQuality<'_> {
 }
 
 /// A sample with a value of its own.
-pub struct Single {
+pub(crate) struct Single {
     index: u32,
     time_ns: i64,
     quality: Quality,
@@ -61,7 +61,9 @@ impl Single {
 }
 
 /// Samples from (kind, index, time, quality, value).
-pub fn values_of(given: Vec<(Kind, u32, i64, u8, Bound<'_, PyAny>)>) -> PyResult<Vec<Single>> {
+pub(crate) fn values_of(
+    given: Vec<(Kind, u32, i64, u8, Bound<'_, PyAny>)>,
+) -> PyResult<Vec<Single>> {
     let single = |(kind, index, time_ns, quality, value): (Kind, _, _, _, Bound<'_, PyAny>)| {
         if index == u32::MAX {
             return Err(FrameError::new_err(format!("{index} is no index")));
@@ -100,7 +102,7 @@ enum Values<'py> {
 }
 
 /// Values of one kind: the same parameters at one time or at several.
-pub struct Row<'py> {
+pub(crate) struct Row<'py> {
     kind: Kind,
     ranges: Vec<Range<u32>>,
     times: Vec<i64>,
@@ -169,7 +171,7 @@ impl<'py> Row<'py> {
         Ok(())
     }
 
-    /// Hands it to one of the two: as a block, or as samples if values have no fixed width.
+    /// Calls `block`, or `samples` if the values have no fixed width.
     pub fn give<E>(
         &self,
         block: impl FnOnce(&Block<'_>) -> Result<(), E>,

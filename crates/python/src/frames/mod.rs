@@ -2,14 +2,14 @@
 
 mod decode;
 mod encode;
-pub mod given;
+pub(crate) mod given;
 
 use pyo3::prelude::*;
 
 pyo3::import_exception!(slipring.errors, FrameError);
 
-/// Adds what this folder has to the module.
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+/// Adds the classes and functions of this folder to the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<decode::NativeFrame>()?;
     module.add_class::<decode::NativeRun>()?;
     module.add_function(wrap_pyfunction!(decode::decode_frame, module)?)?;

@@ -4,12 +4,12 @@
 #[derive(Clone, Debug)]
 pub(super) struct Bits<'a> {
     bytes: &'a [u8],
-    places: std::ops::Range<usize>,
+    positions: std::ops::Range<usize>,
 }
 
 impl<'a> Bits<'a> {
     pub fn new(bytes: &'a [u8], count: usize) -> Self {
-        Self { bytes, places: 0..count }
+        Self { bytes, positions: 0..count }
     }
 }
 
@@ -18,8 +18,8 @@ impl Iterator for Bits<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<bool> {
-        let place = self.places.next()?;
-        Some(self.bytes[place / 8] >> (place % 8) & 1 == 1)
+        let position = self.positions.next()?;
+        Some(self.bytes[position / 8] >> (position % 8) & 1 == 1)
     }
 }
 
@@ -51,12 +51,12 @@ impl<'a> BitSink<'a> {
     }
 
     /// Appends a range of bits of other bytes.
-    pub fn copy(&mut self, from: &[u8], places: std::ops::Range<usize>) {
-        let mut place = places.start;
-        while place < places.end {
-            let count = (places.end - place).min(8) as u32;
-            self.push_few(few(from, place) & (0xff >> (8 - count)), count);
-            place += count as usize;
+    pub fn copy(&mut self, from: &[u8], positions: std::ops::Range<usize>) {
+        let mut position = positions.start;
+        while position < positions.end {
+            let count = (positions.end - position).min(8) as u32;
+            self.push_few(few(from, position) & (0xff >> (8 - count)), count);
+            position += count as usize;
         }
     }
 
@@ -70,10 +70,10 @@ impl<'a> BitSink<'a> {
 }
 
 /// The eight bits from this bit on; past the last byte they are zero.
-fn few(bytes: &[u8], place: usize) -> u8 {
-    let low = bytes.get(place / 8).copied().unwrap_or(0);
-    let high = bytes.get(place / 8 + 1).copied().unwrap_or(0);
-    (u16::from_le_bytes([low, high]) >> (place % 8)) as u8
+fn few(bytes: &[u8], position: usize) -> u8 {
+    let low = bytes.get(position / 8).copied().unwrap_or(0);
+    let high = bytes.get(position / 8 + 1).copied().unwrap_or(0);
+    (u16::from_le_bytes([low, high]) >> (position % 8)) as u8
 }
 
 /// Whether the bits after the first `count` are zero.

@@ -99,14 +99,8 @@ impl FrameBuf {
         quality: Qualities<'_>,
         values: &[u8],
     ) -> Result<(), PushError> {
-        let parameters = count(ranges)?;
-        let &[time_ns, ..] = times else { return Err(PushError::Empty) };
-        if !times.is_sorted() {
-            return Err(PushError::Times);
-        }
-        let samples = parameters.checked_mul(times.len()).ok_or(PushError::TooLarge)?;
-        check_qualities(quality, samples)?;
-        check_values(kind, times.len(), parameters, values)?;
+        let samples = check_grid(kind, ranges, times, quality, values)?;
+        let time_ns = times[0];
         let layout = if times.len() == 1 { Layout::One } else { Layout::Grid };
         let head = RunHead { kind, layout, time_ns, qualities: quality };
         let mut writer = RunWriter::begin(&mut self.body, &head, ranges.iter().cloned());
@@ -179,28 +173,34 @@ fn write_header(header: &Header, runs: u32, out: &mut Vec<u8>) {
     }
 }
 
-/// How many parameters the ranges have.
-fn count(ranges: &[Range<u32>]) -> Result<usize, PushError> {
+/// Whether the arguments of [`FrameBuf::push_grid`] fit together. Returns how many samples they are.
+pub fn check_grid(
+    kind: Kind,
+    ranges: &[Range<u32>],
+    times: &[i64],
+    quality: Qualities<'_>,
+    values: &[u8],
+) -> Result<usize, PushError> {
     let ascend = ranges.windows(2).all(|pair| pair[0].end <= pair[1].start);
     if !ascend || ranges.iter().any(Range::is_empty) {
         return Err(PushError::Ranges);
     }
-    let parameters = ranges.iter().map(ExactSizeIterator::len).sum();
-    if parameters == 0 { Err(PushError::Empty) } else { Ok(parameters) }
-}
-
-fn check_qualities(qualities: Qualities<'_>, samples: usize) -> Result<(), PushError> {
-    match qualities {
-        Qualities::Each(bytes) if bytes.len() != samples => {
-            Err(PushError::Qualities { found: bytes.len(), samples })
-        }
-        _ => Ok(()),
+    let parameters: usize = ranges.iter().map(ExactSizeIterator::len).sum();
+    if parameters == 0 || times.is_empty() {
+        return Err(PushError::Empty);
     }
-}
-
-fn check_values(kind: Kind, rows: usize, row: usize, values: &[u8]) -> Result<(), PushError> {
-    match take_values(kind, rows, row, values) {
-        Ok(taken) if taken.bytes.len() == values.len() => Ok(()),
-        _ => Err(PushError::Values { bytes: values.len(), samples: rows * row, kind }),
+    if !times.is_sorted() {
+        return Err(PushError::Times);
+    }
+    let samples = parameters.checked_mul(times.len()).ok_or(PushError::TooLarge)?;
+    match quality {
+        Qualities::Each(bytes) if bytes.len() != samples => {
+            return Err(PushError::Qualities { found: bytes.len(), samples });
+        }
+        _ => {}
+    }
+    match take_values(kind, times.len(), parameters, values) {
+        Ok(taken) if taken.bytes.len() == values.len() => Ok(samples),
+        _ => Err(PushError::Values { bytes: values.len(), samples, kind }),
     }
 }

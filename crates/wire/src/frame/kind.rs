@@ -18,7 +18,7 @@ macro_rules! kinds {
                 match self { $(Self::$kind => $name,)* }
             }
 
-            /// Bytes of one value; none for bool, text and bytes, which have no fixed width.
+            /// Bytes of one value; `None` for bool, text and bytes, which have no fixed width.
             pub fn width(self) -> Option<usize> {
                 match self { $(Self::$kind => $width,)* }
             }

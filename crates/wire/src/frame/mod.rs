@@ -27,11 +27,11 @@ mod view;
 mod visit;
 mod write;
 
-pub use buf::FrameBuf;
+pub use buf::{FrameBuf, check_grid};
 pub use error::{Fault, FrameError, PushError};
 pub use kind::Kind;
 pub use quality::{Quality, QualityStatus};
-pub use ranges::{RangeSet, Ranges};
+pub use ranges::RangeSet;
 pub use run::{Layout, Qualities, RunRanges, RunView};
 pub use text::{TextError, parse_text, write_text};
 pub use value::{OwnedValue, Sample, ValueView};

@@ -22,7 +22,7 @@ pub(super) struct PartCopier {
 }
 
 impl PartCopier {
-    /// Appends a run of the chosen parameters. Returns how many samples it has; none if no parameter was
+    /// Appends a run of the chosen parameters. Returns how many samples it has; `None` if no parameter was
     /// chosen.
     pub fn copy(
         &mut self,
@@ -54,16 +54,16 @@ impl PartCopier {
     fn pick(&mut self, run: &RunView<'_>, chosen: &RangeSet) {
         self.ranges.clear();
         self.parameters.clear();
-        let (mut place, mut left) = (0, chosen.as_slice());
+        let (mut position, mut left) = (0, chosen.as_slice());
         for range in run.ranges() {
             left = &left[left.partition_point(|known| known.end <= range.start)..];
             for known in left.iter().take_while(|known| known.start < range.end) {
                 let both = known.start.max(range.start)..known.end.min(range.end);
-                let first = place + (both.start - range.start) as usize;
+                let first = position + (both.start - range.start) as usize;
                 self.parameters.push(first..first + both.len());
                 self.ranges.push(both);
             }
-            place += range.len();
+            position += range.len();
         }
     }
 

@@ -43,13 +43,13 @@ impl Quality {
     /// Reason: restored after a restart, and nobody publishes it yet.
     pub const RESTORED: u8 = 3;
     /// Reason: outside the range of the parameter.
-    pub const OUT_OF_RANGE: u8 = 4;
+    const OUT_OF_RANGE: u8 = 4;
     /// Reason: the sensor has failed.
     pub const SENSOR_FAILED: u8 = 5;
     /// Reason: simulated.
-    pub const SIMULATED: u8 = 6;
+    const SIMULATED: u8 = 6;
     /// Reason: calculated from bad inputs.
-    pub const BAD_INPUTS: u8 = 7;
+    const BAD_INPUTS: u8 = 7;
 
     /// A quality. Only the low six bits of the reason count.
     pub const fn new(status: QualityStatus, reason: u8) -> Self {

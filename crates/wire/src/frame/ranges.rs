@@ -194,7 +194,7 @@ impl RangeSet {
 }
 
 /// The ranges of a [`RangeSet`], ascending.
-pub type Ranges<'a> = std::iter::Cloned<std::slice::Iter<'a, Range<u32>>>;
+type Ranges<'a> = std::iter::Cloned<std::slice::Iter<'a, Range<u32>>>;
 
 impl<'a> IntoIterator for &'a RangeSet {
     type Item = Range<u32>;

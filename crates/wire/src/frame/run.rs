@@ -45,7 +45,7 @@ impl Qualities<'_> {
 
     /// The qualities of some samples.
     #[must_use]
-    pub(super) fn part(self, samples: Range<usize>) -> Self {
+    pub fn part(self, samples: Range<usize>) -> Self {
         match self {
             Self::All(quality) => Self::All(quality),
             Self::Each(bytes) => Self::Each(&bytes[samples]),

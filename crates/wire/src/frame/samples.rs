@@ -181,7 +181,7 @@ fn write_values<'s, 'a: 's>(
             samples.clone().for_each(|sample| varint::put(out, item(&sample.value).len() as u64));
             samples.for_each(|sample| out.extend_from_slice(item(&sample.value)));
         }
-        _ => samples.for_each(|sample| write_fixed(&sample.value, out)),
+        _ => samples.for_each(|sample| sample.value.put_number(out)),
     }
 }
 
@@ -191,8 +191,8 @@ fn write_bits<'s, 'a: 's>(
     out: &mut Vec<u8>,
 ) {
     let mut sink = BitSink::new(out);
-    for (place, sample) in samples.enumerate() {
-        if place % row == 0 {
+    for (position, sample) in samples.enumerate() {
+        if position % row == 0 {
             sink.end_byte();
         }
         sink.push(sample.value == ValueView::Bool(true));
@@ -205,21 +205,5 @@ fn item<'a>(value: &ValueView<'a>) -> &'a [u8] {
         ValueView::Text(text) => text.as_bytes(),
         ValueView::Bytes(bytes) => bytes,
         _ => &[],
-    }
-}
-
-fn write_fixed(value: &ValueView<'_>, out: &mut Vec<u8>) {
-    match *value {
-        ValueView::U8(value) => out.push(value),
-        ValueView::U16(value) => out.extend_from_slice(&value.to_le_bytes()),
-        ValueView::U32(value) => out.extend_from_slice(&value.to_le_bytes()),
-        ValueView::U64(value) => out.extend_from_slice(&value.to_le_bytes()),
-        ValueView::I8(value) => out.extend_from_slice(&value.to_le_bytes()),
-        ValueView::I16(value) => out.extend_from_slice(&value.to_le_bytes()),
-        ValueView::I32(value) => out.extend_from_slice(&value.to_le_bytes()),
-        ValueView::I64(value) => out.extend_from_slice(&value.to_le_bytes()),
-        ValueView::F32(value) => out.extend_from_slice(&value.to_le_bytes()),
-        ValueView::F64(value) => out.extend_from_slice(&value.to_le_bytes()),
-        ValueView::Bool(_) | ValueView::Text(_) | ValueView::Bytes(_) => {}
     }
 }

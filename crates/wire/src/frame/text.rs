@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn people_may_write_a_little_otherwise() {
+    fn other_usual_ways_to_write_a_value_are_accepted() {
         assert_eq!(parse_text(Kind::F64, b" 12 \n"), Ok(OwnedValue::F64(12.0)));
         assert_eq!(parse_text(Kind::F64, b"1e+16"), Ok(OwnedValue::F64(1e16)));
         assert_eq!(parse_text(Kind::F32, b"-Infinity"), Ok(OwnedValue::F32(f32::NEG_INFINITY)));
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_value_is_told_from_what_does_not_fit() {
+    fn text_that_is_no_value_and_a_number_out_of_range_are_different_errors() {
         let wrong: [(Kind, &[u8]); 9] = [
             (Kind::F64, b""),
             (Kind::F64, b"12,5"),

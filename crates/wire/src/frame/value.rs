@@ -7,6 +7,8 @@ macro_rules! values {
         /// A value, borrowed from a frame.
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub enum ValueView<'a> {
+            /// True or false.
+            Bool(bool),
             $($(#[$doc])* $kind($type),)*
             /// UTF-8 text.
             Text(&'a str),
@@ -17,6 +19,8 @@ macro_rules! values {
         /// A value that owns its bytes.
         #[derive(Clone, Debug, PartialEq)]
         pub enum OwnedValue {
+            /// True or false.
+            Bool(bool),
             $($(#[$doc])* $kind($type),)*
             /// UTF-8 text.
             Text(String),
@@ -28,6 +32,7 @@ macro_rules! values {
             /// Its kind.
             pub fn kind(&self) -> Kind {
                 match self {
+                    Self::Bool(_) => Kind::Bool,
                     $(Self::$kind(_) => Kind::$kind,)*
                     Self::Text(_) => Kind::Text,
                     Self::Bytes(_) => Kind::Bytes,
@@ -37,9 +42,32 @@ macro_rules! values {
             /// The same value with its own bytes.
             pub fn to_owned(&self) -> OwnedValue {
                 match *self {
+                    Self::Bool(value) => OwnedValue::Bool(value),
                     $(Self::$kind(value) => OwnedValue::$kind(value),)*
                     Self::Text(value) => OwnedValue::Text(value.to_owned()),
                     Self::Bytes(value) => OwnedValue::Bytes(value.to_owned()),
+                }
+            }
+
+            /// The nearest f64; 0 or 1 for false or true, `None` for text and bytes.
+            #[expect(
+                clippy::cast_lossless,
+                clippy::cast_precision_loss,
+                reason = "the nearest number is what is asked for"
+            )]
+            pub fn as_f64(&self) -> Option<f64> {
+                match *self {
+                    Self::Bool(value) => Some(f64::from(u8::from(value))),
+                    $(Self::$kind(value) => Some(value as f64),)*
+                    Self::Text(_) | Self::Bytes(_) => None,
+                }
+            }
+
+            /// Appends a number, little endian. Appends nothing for other kinds.
+            pub(super) fn put_number(&self, out: &mut Vec<u8>) {
+                match self {
+                    $(Self::$kind(value) => out.extend_from_slice(&value.to_le_bytes()),)*
+                    Self::Bool(_) | Self::Text(_) | Self::Bytes(_) => {}
                 }
             }
         }
@@ -48,6 +76,7 @@ macro_rules! values {
             /// The same value, borrowed.
             pub fn view(&self) -> ValueView<'_> {
                 match self {
+                    Self::Bool(value) => ValueView::Bool(*value),
                     $(Self::$kind(value) => ValueView::$kind(*value),)*
                     Self::Text(value) => ValueView::Text(value),
                     Self::Bytes(value) => ValueView::Bytes(value),
@@ -58,8 +87,6 @@ macro_rules! values {
 }
 
 values! {
-    /// True or false.
-    Bool(bool);
     /// Unsigned, 8 bits.
     U8(u8);
     /// Unsigned, 16 bits.
@@ -80,27 +107,6 @@ values! {
     F32(f32);
     /// Floating point, 64 bits.
     F64(f64);
-}
-
-impl ValueView<'_> {
-    /// The nearest f64; 0 or 1 for false or true, none for text and bytes.
-    #[expect(clippy::cast_precision_loss, reason = "the nearest number is what is asked for")]
-    pub fn as_f64(&self) -> Option<f64> {
-        match *self {
-            Self::Bool(value) => Some(f64::from(u8::from(value))),
-            Self::U8(value) => Some(f64::from(value)),
-            Self::U16(value) => Some(f64::from(value)),
-            Self::U32(value) => Some(f64::from(value)),
-            Self::U64(value) => Some(value as f64),
-            Self::I8(value) => Some(f64::from(value)),
-            Self::I16(value) => Some(f64::from(value)),
-            Self::I32(value) => Some(f64::from(value)),
-            Self::I64(value) => Some(value as f64),
-            Self::F32(value) => Some(f64::from(value)),
-            Self::F64(value) => Some(value),
-            Self::Text(_) | Self::Bytes(_) => None,
-        }
-    }
 }
 
 /// One value of a parameter, with its time and its quality.

@@ -34,14 +34,14 @@ pub(super) fn read(bytes: &[u8]) -> Result<(u64, usize), Unreadable> {
 
 fn read_long(bytes: &[u8]) -> Result<(u64, usize), Unreadable> {
     let mut value = 0;
-    for (place, &byte) in bytes.iter().enumerate().take(10) {
-        if place == 9 && byte > 1 {
+    for (position, &byte) in bytes.iter().enumerate().take(10) {
+        if position == 9 && byte > 1 {
             return Err(Unreadable::Wrong);
         }
-        value |= u64::from(byte & 0x7f) << (7 * place);
+        value |= u64::from(byte & 0x7f) << (7 * position);
         if byte < 0x80 {
-            let shortest = byte > 0 || place == 0;
-            return if shortest { Ok((value, place + 1)) } else { Err(Unreadable::Wrong) };
+            let shortest = byte > 0 || position == 0;
+            return if shortest { Ok((value, position + 1)) } else { Err(Unreadable::Wrong) };
         }
     }
     Err(if bytes.len() < 10 { Unreadable::Cut } else { Unreadable::Wrong })

@@ -109,7 +109,7 @@ fn read_runs(
     let (mut at, mut samples) = (0, 0);
     for _ in 0..count {
         let run = check::read_run(&body[at..], samples_max - samples)
-            .map_err(|(fault, place)| (fault, at + place))?;
+            .map_err(|(fault, position)| (fault, at + position))?;
         samples += run.samples;
         at += run.bytes.len();
         runs.push(run);

@@ -87,11 +87,11 @@ impl<'a> RunView<'a> {
         mut values: impl Iterator<Item = ValueView<'a>>,
         see: &mut impl FnMut(Sample<'a>),
     ) {
-        let (time_ns, mut place) = (self.time_ns, 0);
+        let (time_ns, mut position) = (self.time_ns, 0);
         for range in self.ranges() {
             for (index, value) in range.zip(values.by_ref()) {
-                see(Sample { index, time_ns, quality: self.qualities.get(place), value });
-                place += 1;
+                see(Sample { index, time_ns, quality: self.qualities.get(position), value });
+                position += 1;
             }
         }
     }
@@ -105,8 +105,8 @@ impl<'a> RunView<'a> {
         let mut values = values.zip(Times::new(self.time_ns, self.times.deltas)).enumerate();
         for (index, count) in self.indices().zip(self.counts()) {
             for left in (0..count).rev() {
-                let Some((place, (value, time_ns))) = values.next() else { return };
-                let quality = self.qualities.get(place);
+                let Some((position, (value, time_ns))) = values.next() else { return };
+                let quality = self.qualities.get(position);
                 see(Sample { index, time_ns, quality, value }, left == 0);
             }
         }

@@ -46,7 +46,7 @@ pub(crate) enum PacketType {
 pub struct PacketId(std::num::NonZeroU16);
 
 impl PacketId {
-    /// The identifier with this number; none for zero.
+    /// The identifier with this number; `None` for zero.
     pub fn new(number: u16) -> Option<Self> {
         std::num::NonZeroU16::new(number).map(Self)
     }

@@ -155,11 +155,11 @@ impl AnyGrid {
         let rows = self.values.chunks(indices.len()).zip(&self.times).enumerate();
         let samples = rows.flat_map(|(row, (values, time_ns))| {
             let first = row * indices.len();
-            values.iter().zip(&indices).enumerate().map(move |(place, (value, index))| {
+            values.iter().zip(&indices).enumerate().map(move |(position, (value, index))| {
                 let quality = self
                     .qualities
                     .as_ref()
-                    .map_or(Quality::GOOD, |each| Quality(each[first + place]));
+                    .map_or(Quality::GOOD, |each| Quality(each[first + position]));
                 plain(&Sample { index: *index, time_ns: *time_ns, quality, value: value.view() })
             })
         });
@@ -185,8 +185,8 @@ impl AnyGrid {
 
 fn bits(values: &[OwnedValue]) -> Vec<u8> {
     let mut bytes = vec![0; values.len().div_ceil(8)];
-    for (place, value) in values.iter().enumerate() {
-        bytes[place / 8] |= u8::from(*value == OwnedValue::Bool(true)) << (place % 8);
+    for (position, value) in values.iter().enumerate() {
+        bytes[position / 8] |= u8::from(*value == OwnedValue::Bool(true)) << (position % 8);
     }
     bytes
 }

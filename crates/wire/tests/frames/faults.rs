@@ -58,8 +58,8 @@ fn fault(bytes: &[u8], bounds: &FrameBounds) -> Option<(Fault, usize)> {
 #[track_caller]
 fn check(mut frame: Vec<u8>, changes: &[(usize, u8)], expected: Fault, at: usize) {
     assert_eq!(fault(&frame, &BOUNDS), None);
-    for (place, byte) in changes {
-        frame[*place] = *byte;
+    for (position, byte) in changes {
+        frame[*position] = *byte;
     }
     assert_eq!(fault(&frame, &BOUNDS), Some((expected, at)), "{changes:?}");
 }

@@ -43,9 +43,9 @@ proptest! {
         chosen in any_ranges(),
     ) {
         let mut frame = frame;
-        for (place, bits) in flips {
-            let place = place.index(frame.len());
-            frame[place] ^= bits;
+        for (position, bits) in flips {
+            let position = position.index(frame.len());
+            frame[position] ^= bits;
         }
         use_all(&frame, &chosen.into_iter().collect());
     }

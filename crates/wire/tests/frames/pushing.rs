@@ -56,7 +56,7 @@ fn many_of_one_time_get_a_run_and_the_few_others_share_one() {
 }
 
 #[test]
-fn what_goes_back_in_time_goes_into_a_later_run() {
+fn samples_that_go_back_in_time_go_into_a_later_run() {
     let samples = [sample(0, 80), sample(0, 70), sample(0, 60), sample(1, 80)];
     assert_eq!(runs(samples), [(Layout::One, 2), (Layout::One, 1), (Layout::One, 1)]);
 }

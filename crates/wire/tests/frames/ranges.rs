@@ -60,13 +60,13 @@ proptest! {
     }
 
     #[test]
-    fn it_is_made_of_numbers_in_any_order(numbers in vec(0..60u32, 0..40)) {
+    fn a_set_can_be_made_of_numbers_in_any_order(numbers in vec(0..60u32, 0..40)) {
         check(&numbers.iter().copied().collect(), &numbers.into_iter().collect());
     }
 }
 
 #[test]
-fn the_last_number_there_is_is_no_index() {
+fn the_largest_number_is_not_an_index() {
     let set: RangeSet = [u32::MAX, u32::MAX - 1].into_iter().collect();
     assert!(set.iter().eq(std::iter::once(u32::MAX - 1..u32::MAX)));
 }

@@ -98,7 +98,7 @@ proptest! {
     }
 
     #[test]
-    fn blocks_come_out_once_and_in_order_however_small_frames_are(
+    fn blocks_come_out_once_and_in_order_even_if_frames_are_small(
         blocks in prop::collection::vec(good_parts(), 1..4),
         frame_bytes_max in 1usize..2000,
     ) {

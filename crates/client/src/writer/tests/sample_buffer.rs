@@ -28,7 +28,7 @@ fn value(number: u8) -> OwnedValue {
 }
 
 #[test]
-fn what_came_in_one_beat_is_one_frame() {
+fn samples_of_one_beat_are_one_frame() {
     let now = Instant::now();
     let mut buffer = buffer(20 * MS, BOUNDS, now);
     assert_eq!(buffer.due(), None);
@@ -174,7 +174,7 @@ fn samples_that_do_not_belong_together_change_nothing() {
 }
 
 #[test]
-fn another_table_forgets_what_was_meant_for_the_one_before() {
+fn another_table_drops_the_samples_for_the_one_before() {
     let now = Instant::now();
     let mut buffer = buffer(20 * MS, SampleBufferLimits { frame_bytes_max: 200, ..BOUNDS }, now);
     add_row(&mut buffer, 0, &[1; 100], now);

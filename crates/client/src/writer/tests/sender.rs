@@ -173,7 +173,7 @@ fn a_frame_says_when_it_is_sent_not_when_it_was_made() {
 }
 
 #[test]
-fn what_was_not_sent_outlives_the_connection_and_waits_to_be_let_on() {
+fn unsent_samples_outlive_the_connection_and_wait_until_the_writer_resumes() {
     let mut setup = setup(20 * MS, QoS::AtMostOnce);
     setup.row(&[1]).unwrap();
     setup.run();
@@ -194,7 +194,7 @@ fn what_was_not_sent_outlives_the_connection_and_waits_to_be_let_on() {
 }
 
 #[test]
-fn a_broker_with_another_table_does_not_get_what_was_meant_for_the_first() {
+fn a_broker_with_another_table_does_not_get_samples_of_the_first() {
     let mut setup = setup(20 * MS, QoS::AtLeastOnce);
     setup.row(&[1]).unwrap();
     setup.run();
@@ -247,7 +247,7 @@ fn at_qos_1_no_more_than_a_few_frames_are_unanswered() {
 }
 
 #[test]
-fn a_refusal_is_told_with_its_reason() {
+fn a_refusal_is_reported_with_its_reason() {
     let mut setup = setup(Duration::ZERO, QoS::AtLeastOnce);
     setup.row(&[1]).unwrap();
     setup.run();
@@ -259,7 +259,7 @@ fn a_refusal_is_told_with_its_reason() {
 }
 
 #[test]
-fn a_value_larger_than_the_broker_takes_is_refused_and_the_rest_goes_on() {
+fn a_value_larger_than_the_broker_takes_is_refused_and_later_ones_are_sent() {
     let mut setup = setup(Duration::ZERO, QoS::AtMostOnce);
     let long = "x".repeat(1 << 17);
     setup.writer.samples(&[sample(0, 1, ValueView::Text(&long))]).unwrap();
@@ -277,7 +277,7 @@ fn a_value_larger_than_the_broker_takes_is_refused_and_the_rest_goes_on() {
 }
 
 #[test]
-fn a_flush_is_done_when_its_frames_are_written_whatever_comes_later() {
+fn a_flush_is_done_when_its_frames_are_written_even_if_more_samples_follow() {
     let mut setup = setup(10_000 * MS, QoS::AtMostOnce);
     setup.row(&[1]).unwrap();
     let flush = setup.writer.flush();
@@ -322,7 +322,7 @@ fn closing_sends_the_rest_and_takes_nothing_more() {
 }
 
 #[tokio::test]
-async fn closing_and_flushing_are_told_however_often_and_late() {
+async fn every_close_and_flush_gets_its_event_even_after_the_end() {
     let mut setup = setup(20 * MS, QoS::AtMostOnce);
     let first = setup.writer.close();
     assert!(setup.run());
@@ -334,15 +334,15 @@ async fn closing_and_flushing_are_told_however_often_and_late() {
 }
 
 #[test]
-fn when_the_owner_leaves_the_connection_the_writer_is_over() {
+fn a_writer_ends_when_the_owner_disconnects() {
     let mut setup = setup(20 * MS, QoS::AtMostOnce);
     setup.row(&[1]).unwrap();
-    setup.boxes.outbox.disconnect(1000 * MS, setup.now);
+    setup.boxes.outbox.change(|protocol| protocol.disconnect(1000 * MS, setup.now));
     assert!(setup.run());
 }
 
 #[test]
-fn a_full_writer_tells_when_there_is_room() {
+fn a_full_writer_reports_when_there_is_room() {
     let mut setup = setup(Duration::ZERO, QoS::AtMostOnce);
     let mut rows = 0;
     while setup.row(&[1; 4096]).is_ok() {

@@ -60,9 +60,9 @@ impl<'a> RunReader<'a> {
     ) -> Result<&'a [u8], FaultAt> {
         let start = self.at;
         for _ in 0..count {
-            let place = self.at;
+            let position = self.at;
             let number = self.varint(max)?;
-            see(number).map_err(|fault| (fault, place))?;
+            see(number).map_err(|fault| (fault, position))?;
         }
         Ok(&self.run[start..self.at])
     }

@@ -1,13 +1,13 @@
-//! What a session asks its broker about filters, answered by their length: some are allowed, some name a
-//! list, some find room, others not.
+//! Answers a session's questions about filters by their length: some filters are allowed, some name a list,
+//! some find room, others do not.
 
 use slipring_core::table::Needs;
 use slipring_core::{Limit, SubscriptionChecks};
 
-/// Says yes to every other length.
-pub(crate) struct Odd;
+/// Answers yes for about every other length.
+pub(crate) struct LengthChooser;
 
-impl SubscriptionChecks for Odd {
+impl SubscriptionChecks for LengthChooser {
     fn may_subscribe(&self, filter: &str) -> bool {
         filter.len() % 7 > 0
     }

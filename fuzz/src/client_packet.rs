@@ -1,4 +1,4 @@
-//! Packets of a client that are well-formed, made from a few bytes, so that a fuzzer gets far.
+//! Well-formed packets of a client, made from a few bytes, so that a fuzzer gets past the decoder.
 
 use arbitrary::Arbitrary;
 use slipring_wire::{
@@ -8,7 +8,7 @@ use slipring_wire::{
 };
 
 #[derive(Arbitrary, Debug)]
-pub(crate) enum Spoken<'a> {
+pub(crate) enum ClientPacket<'a> {
     Connect {
         v5: bool,
         clean: bool,
@@ -49,7 +49,7 @@ pub(crate) enum Spoken<'a> {
     Disconnect(u8, Option<u32>),
 }
 
-impl Spoken<'_> {
+impl ClientPacket<'_> {
     pub fn bytes(&self, version: Version) -> Vec<u8> {
         match self {
             Self::Connect { .. } => self.connect(),
@@ -199,7 +199,7 @@ fn encoded(packet: &Packet<'_>, version: Version) -> Vec<u8> {
     bytes
 }
 
-/// An identifier for whoever needs one.
+/// One of eight packet identifiers, so that some are used twice.
 fn identifier(number: u8) -> PacketId {
     PacketId::new(u16::from(number % 8) + 1).expect("not zero")
 }
@@ -213,7 +213,7 @@ fn users(count: u8) -> PropertiesBuf {
     properties
 }
 
-/// No properties in MQTT 3.1.1.
+/// The properties in MQTT 5; none in MQTT 3.1.1.
 fn at(properties: &PropertiesBuf, version: Version) -> Properties<'_> {
     if version == Version::V5 { properties.borrow() } else { Properties::NONE }
 }
