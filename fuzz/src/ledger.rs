@@ -90,7 +90,7 @@ fn publish_again(ledger: &Ledger) {
             .flat_map(|range| range.start..range.end.min(entries.end().get()));
         assert!(
             own.indices()
-                .eq(there.filter(|index| registry.get(ParameterIndex::new(*index)).is_some()))
+                .eq(there.filter(|index| registry.entries().get(ParameterIndex::new(*index)).is_some()))
         );
     }
 }

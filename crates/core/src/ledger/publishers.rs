@@ -47,8 +47,7 @@ impl table::TableChange {
 impl streams::StreamsChange {
     /// Appends a record of what the asking session publishes from now on, behind the change itself.
     pub fn record_entered(&self, session: SessionKey, out: &mut Vec<u8>) {
-        let entered = self.entered.iter().map(|stream| stream.get()).collect();
-        write(session, Cow::Owned(RangeSet::new()), Cow::Owned(entered), out);
+        write(session, Cow::Owned(RangeSet::new()), Cow::Borrowed(&self.entered), out);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The newest value of every parameter, by index (G3).
 //!
-//! Newest is what arrived last. Never asks what a parameter is called, and never who may publish it.
+//! The newest value is the one that arrived last. This module knows neither names nor publishers.
 
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ pub struct Current {
     pub(super) arrived_ms: Vec<u32>,
     /// The declared time between two samples in milliseconds; 0 if none is declared.
     pub(super) periods_ms: Vec<f32>,
-    change: u64,
+    pub(super) change: u64,
     /// How many of the newest values are stale.
     pub(super) stale: usize,
     pub(super) fresh: BitSet,
@@ -144,8 +144,7 @@ impl Current {
     pub fn known(&self, parameters: &RangeSet) -> RangeSet {
         let mut known = RangeSet::new();
         for range in parameters {
-            let span = range.start as usize..range.end as usize;
-            self.columns.changed(span, 0, |span| known.insert(indices(span)));
+            self.columns.changed(span(&range), 0, |span| known.insert(indices(span)));
         }
         known
     }
@@ -153,7 +152,7 @@ impl Current {
     /// Checks that every parameter of a run has the run's kind; the error is the first that has not.
     pub fn check(&self, run: &RunView<'_>) -> Result<(), ParameterIndex> {
         for range in run.ranges() {
-            let kinds = self.columns.kinds.get(range.start as usize..range.end as usize);
+            let kinds = self.columns.kinds.get(span(&range));
             let others = |kinds: &[Option<Kind>]| kinds.iter().position(|k| *k != Some(run.kind));
             let first = match kinds.map(others) {
                 Some(None) => continue,
@@ -211,8 +210,7 @@ impl Current {
         };
         let mut first = 0;
         for range in run.ranges() {
-            let span = range.start as usize..range.end as usize;
-            self.fill(span, &RowPart { first, ..row }, arrival);
+            self.fill(span(&range), &RowPart { first, ..row }, arrival);
             first += range.len();
         }
     }
@@ -245,12 +243,6 @@ impl Current {
         }
     }
 
-    /// Begins a change; the caller sets values with its number.
-    pub(super) fn next_change(&mut self) -> u64 {
-        self.change += 1;
-        self.change
-    }
-
     /// Writes all newest values as frames of about `frame_bytes`, for a snapshot.
     pub fn snapshot(&self, header: &Header, frame_bytes: usize, mut each: impl FnMut(&[u8])) {
         let (mut buf, mut frame) = (FrameBuf::new(), Vec::new());
@@ -279,6 +271,11 @@ impl Current {
             }
         });
     }
+}
+
+/// A range of indices as positions, in columns where both are the same.
+pub(super) fn span(range: &Range<u32>) -> Range<usize> {
+    range.start as usize..range.end as usize
 }
 
 /// A span of positions as indices, in columns where both are the same.

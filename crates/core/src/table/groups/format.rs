@@ -78,7 +78,7 @@ impl PacketFormat {
         parameters.intersect(&std::iter::once(0..end.max(first + 1)).collect())
     }
 
-    /// The first of these parameters whose newest sample may not fit in `room` bytes; none if all fit.
+    /// The first of these parameters whose newest sample may not fit in `room` bytes; None if all fit.
     pub fn first_beyond(
         &self,
         chosen: &RangeSet,

@@ -11,10 +11,10 @@ use super::newest::NewestFlow;
 use super::packets::PacketPosition;
 use super::remembered::RememberedBytes;
 use super::scratch::GroupScratch;
-use super::text_backlog::TextTerms;
 use super::{FirstValues, SendPackets};
 use crate::SessionKey;
 use crate::table::columns::Columns;
+use crate::table::current::span;
 use crate::table::{Current, Millis};
 
 /// About the most bytes of first values that a new subscriber is sent at once, in less than a millisecond. The
@@ -32,7 +32,7 @@ enum GroupFlow {
 pub(super) struct Group {
     pub key: GroupKey,
     pub chosen: RangeSet,
-    format: PacketFormat,
+    pub format: PacketFormat,
     members: Vec<Member>,
     flow: GroupFlow,
 }
@@ -104,11 +104,6 @@ impl Group {
             }
             every.free(&mut scratch.gathered);
         }
-    }
-
-    /// How messages are written if they are text: the group then sends its frames to the text backlog.
-    pub fn text_terms(&self, group: u64) -> Option<TextTerms> {
-        self.format.text_terms(group)
     }
 
     /// Changes the default beat, unless the subscribers chose their own.
@@ -266,7 +261,7 @@ impl Group {
         let mut uncompared = some;
         if let Some(known) = compared {
             let places = known.places(&uncompared);
-            scratch.write(known.columns(), &self.format, context, |add| {
+            scratch.write(&known.columns, &self.format, context, |add| {
                 for (span, index) in places {
                     add(span, index);
                 }
@@ -283,7 +278,7 @@ impl Group {
 
     pub fn due_ms(&self, current: &Current) -> Option<Millis> {
         match &self.flow {
-            GroupFlow::Every(every) => every.due_ms(),
+            GroupFlow::Every(every) => every.due_ms,
             GroupFlow::Newest(newest) => newest.due_ms(current),
         }
     }
@@ -299,7 +294,7 @@ impl Group {
         let (chosen, format) = (&self.chosen, &self.format);
         match &mut self.flow {
             GroupFlow::Every(every) => {
-                if every.due_ms().is_some_and(|due| due <= context.state.now_ms) {
+                if every.due_ms.is_some_and(|due| due <= context.state.now_ms) {
                     scratch.lost += every.flush(&mut recipients, format, context);
                     every.shrink(&mut scratch.gathered);
                 }
@@ -321,7 +316,6 @@ pub(super) fn changed(
     add: &mut dyn FnMut(std::ops::Range<usize>, u32),
 ) {
     for range in chosen {
-        let span = range.start as usize..range.end as usize;
-        columns.changed(span, since, |span| add(span.clone(), span.start as u32));
+        columns.changed(span(&range), since, |span| add(span.clone(), span.start as u32));
     }
 }
