@@ -18,7 +18,7 @@ impl Table {
         let is_orphan = |index: &u32| publishers.count(ParameterIndex::new(*index)) == 0;
         let orphans = portion.indices().filter(is_orphan).collect();
         let stale = self.current.mark_stale(&orphans, Quality::PUBLISHER_GONE, at);
-        self.went_stale(&stale, Quality::PUBLISHER_GONE, at)
+        self.announce_stale(&stale, Quality::PUBLISHER_GONE, at)
     }
 
     /// Makes parameters stale that were silent for too long or have no publisher, one portion in each call. Returns
@@ -27,7 +27,7 @@ impl Table {
     pub fn check_silent(&mut self, rules: &TableRules, at: ClockReading) -> ChangeMessages {
         let rule = Silence { periods: rules.stale_periods as f32, least_ms: rules.stale_min_ms };
         let silent = self.current.check_silent(rule, at);
-        let mut all = self.went_stale(&silent, Quality::SILENT, at);
+        let mut all = self.announce_stale(&silent, Quality::SILENT, at);
         if !self.orphaned.is_empty() {
             all.append(&mut self.orphans_go_stale(at));
         }
@@ -39,13 +39,18 @@ impl Table {
         all
     }
 
-    fn went_stale(&mut self, stale: &RangeSet, reason: u8, at: ClockReading) -> ChangeMessages {
-        if stale.is_empty() {
+    fn announce_stale(
+        &mut self,
+        parameters: &RangeSet,
+        reason: u8,
+        at: ClockReading,
+    ) -> ChangeMessages {
+        if parameters.is_empty() {
             return ChangeMessages::new();
         }
         let (groups, state) = self.groups_at(at);
-        groups.offer_newest(stale, &state);
+        groups.offer_newest(parameters, &state);
         let why = Quality::new(frame::QualityStatus::Stale, reason).why();
-        vec![event_message(&self.registry, ChangeEvent::Stale, stale, why)]
+        vec![event_message(&self.registry, ChangeEvent::Stale, parameters, why)]
     }
 }

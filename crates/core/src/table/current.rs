@@ -261,7 +261,7 @@ impl Current {
         filler.pass_on();
     }
 
-    /// Restores a run of a snapshot. Its values are stale until somebody publishes them. Parameters that have
+    /// Restores a run of a snapshot. Its values are stale until a client publishes them. Parameters that have
     /// another kind now are skipped, and so are texts beyond the limit.
     pub fn restore(&mut self, run: &RunView<'_>, arrival: ClockReading, text_bytes_max: usize) {
         let quality = Quality::new(QualityStatus::Stale, Quality::RESTORED);

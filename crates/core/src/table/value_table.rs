@@ -51,7 +51,7 @@ pub struct Selection<'a> {
 }
 
 impl Table {
-    /// A table with these parameters and values; nobody publishes yet.
+    /// A table with these parameters and values. They have no publishers yet.
     pub fn new(registry: Registry, mut current: Current, plan: &Plan) -> Self {
         let all = registry.entries.iter_from(ParameterIndex::new(0));
         let all: RangeSet = all.map(|(index, _)| index.get()).collect();

@@ -12,10 +12,10 @@ use super::packets::PacketPosition;
 use super::remembered::RememberedBytes;
 use super::scratch::GroupScratch;
 use super::{FirstValues, SendPackets};
-use crate::SessionKey;
 use crate::table::columns::Columns;
 use crate::table::current::span;
 use crate::table::{Current, Millis};
+use crate::{ParameterIndex, SessionKey};
 
 /// About the most bytes of first values that a new subscriber is sent at once, in less than a millisecond. The
 /// rest follows in portions.
@@ -75,7 +75,7 @@ impl Group {
         let state = &context.state;
         let columns = &state.current.columns;
         let rest = self.format.first_beyond(chosen, FIRST_BYTES_MAX, state);
-        let end = rest.unwrap_or(u32::MAX);
+        let end = rest.map_or(u32::MAX, u32::from);
         let now = chosen.intersect(&std::iter::once(0..end).collect());
         scratch.write(columns, format, context, |add| changed(columns, &now, 0, add));
         let mut first = scratch.first(&mut member);
@@ -98,7 +98,7 @@ impl Group {
                 let dropped = every.skip_for(member);
                 if dropped > 0 {
                     scratch.lost += dropped;
-                    member.missing_from = Some(0);
+                    member.missing_from = Some(ParameterIndex::new(0));
                     scratch.gathered.overrun.push(member.subscriber);
                 }
             }
@@ -225,7 +225,7 @@ impl Group {
     pub fn missed(&mut self, subscriber: SessionKey) {
         let of_subscriber = |member: &&mut Member| member.subscriber == subscriber;
         for member in self.members.iter_mut().filter(of_subscriber) {
-            member.missing_from = Some(0);
+            member.missing_from = Some(ParameterIndex::new(0));
         }
     }
 
@@ -244,11 +244,11 @@ impl Group {
         };
         let found = self.members.iter().enumerate().find_map(missing);
         let Some((at, from)) = found else { return true };
-        let missing = self.chosen.intersect(&std::iter::once(from..u32::MAX).collect());
+        let missing = self.chosen.intersect(&std::iter::once(from.get()..u32::MAX).collect());
         let missing = context.state.current.known(&missing);
         let some = self.format.portion(&missing, room, &context.state);
         let rest = missing.difference(&some).iter().next();
-        self.members[at].missing_from = rest.as_ref().map(|range| range.start);
+        self.members[at].missing_from = rest.as_ref().map(|range| ParameterIndex::new(range.start));
         let mut recipients = Recipients { members: &mut self.members, send };
         let compared = match &mut self.flow {
             GroupFlow::Every(every) => {

@@ -34,7 +34,7 @@ pub(super) struct NewestFlow {
     looked: u64,
     /// The same for chosen parameters that are not in the change memory.
     uncompared_looked: u64,
-    /// Values have to be sent though the table has no newer change.
+    /// Whether values are still to be sent although the table has no newer change.
     has_pending: bool,
     /// The hops of the newest sample since the last frame, and of the one before that.
     newest_hops: Option<SampleHops>,

@@ -36,7 +36,7 @@ use self::turn::{TurnBudget, VISIT_STEPS};
 use super::{Names, Registry, TableState};
 use crate::{Millis, ParameterIndex, SessionKey};
 
-/// Who reads.
+/// A reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ReaderId {
     /// The client of a session.
