@@ -49,6 +49,28 @@ impl<D> DeclaredEntry<D> {
         Self { at, name: name.into(), definition }
     }
 
+    fn read<'a>(
+        at: usize,
+        prefix: &str,
+        json: &'a str,
+        read: impl Fn(&'a str) -> serde_json::Result<EntryJson<'a, D>>,
+    ) -> Result<Self, Problem> {
+        let (name, definition) = read(json).map_err(|error| {
+            let (name, text) = (full_name(prefix, &name_in(json)), json_error(&error));
+            Problem::new(at, &name, ProblemCode::Malformed, without_place(&text))
+        })?;
+        let problem = |text| Problem::new(at, "", ProblemCode::Name, text);
+        let name = name.ok_or_else(|| problem("the entry has no name"))?;
+        if name.is_empty() {
+            return Err(problem("the name is empty"));
+        }
+        let name = full_name(prefix, &name);
+        match definition {
+            Ok(definition) => Ok(Self { at, name, definition }),
+            Err((code, text)) => Err(Problem::new(at, &name, code, text)),
+        }
+    }
+
     pub(crate) fn problem(&self, code: ProblemCode, message: impl Into<String>) -> Problem {
         Problem::new(self.at, &self.name, code, message)
     }
@@ -65,23 +87,7 @@ impl<D> Declaration<D> {
         let mut declaration = Self { entries: Vec::new(), problems: Vec::new() };
         declaration.entries.reserve(entries.len());
         for (at, json) in entries.iter().map(|entry| entry.get()).enumerate() {
-            let problem = |name: &str, code, text: &str| Err(Problem::new(at, name, code, text));
-            let entry = match read(json) {
-                Err(error) => {
-                    let (name, text) = (full_name(prefix, &name_in(json)), json_error(&error));
-                    problem(&name, ProblemCode::Malformed, without_place(&text))
-                }
-                Ok((None, _)) => problem("", ProblemCode::Name, "the entry has no name"),
-                Ok((Some(name), _)) if name.is_empty() => {
-                    problem("", ProblemCode::Name, "the name is empty")
-                }
-                Ok((Some(name), definition)) => {
-                    let name = full_name(prefix, &name);
-                    let problem = |(code, text)| Problem::new(at, &name, code, text);
-                    definition.map_err(problem).map(|is| DeclaredEntry::new(at, &*name, is))
-                }
-            };
-            match entry {
+            match DeclaredEntry::read(at, prefix, json, &read) {
                 Ok(entry) => declaration.entries.push(entry),
                 Err(problem) => declaration.problems.push(problem),
             }

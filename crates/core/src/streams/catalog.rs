@@ -73,7 +73,7 @@ impl Catalog {
     }
 
     /// The bytes of all buffers, as declared.
-    pub(super) fn buffer_bytes(&self) -> usize {
+    pub fn buffer_bytes(&self) -> usize {
         self.bytes
     }
 

@@ -107,7 +107,7 @@ impl Current {
 
     /// By how many bytes the texts of a run are longer than those they replace. Texts that get shorter are not
     /// subtracted, because the longer ones may be written first.
-    pub fn growth(&self, run: &RunView<'_>) -> usize {
+    pub(super) fn growth(&self, run: &RunView<'_>) -> usize {
         let mut growth = 0;
         if is_text(run.kind) {
             run.visit_newest(|sample| growth += self.growth_by(&sample));
@@ -116,7 +116,7 @@ impl Current {
     }
 
     /// By how much a text is longer than the one that it replaces.
-    pub fn growth_by(&self, sample: &Sample<'_>) -> usize {
+    pub(super) fn growth_by(&self, sample: &Sample<'_>) -> usize {
         let new = Cell::of(sample).text.len();
         if new == 0 {
             0

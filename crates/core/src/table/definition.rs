@@ -130,16 +130,16 @@ impl Definition {
 
     fn check_range(&self, report: &mut Report<'_>) {
         let Some((low, high)) = self.range else { return };
-        if !self.kind.is_ordered() {
-            report(ProblemCode::Range, format!("{} has no range", self.kind.name()));
+        let text = if !self.kind.is_ordered() {
+            format!("{} has no range", self.kind.name())
         } else if !low.is_finite() || !high.is_finite() {
-            report(
-                ProblemCode::Range,
-                format!("the range {low} to {high} has numbers that are not finite"),
-            );
+            format!("the range {low} to {high} has numbers that are not finite")
         } else if low > high {
-            report(ProblemCode::Range, format!("the range ends at {high}, below its start {low}"));
-        }
+            format!("the range ends at {high}, below its start {low}")
+        } else {
+            return;
+        };
+        report(ProblemCode::Range, text);
     }
 
     fn check_limits(&self, report: &mut Report<'_>) {

@@ -42,8 +42,8 @@ pub use declare::Declared;
 pub use definition::{AlarmLimits, Definition, ParameterKind};
 pub use entries::{Entries, Entry};
 pub use frames::{
-    FRAME_RUNS_MAX, FRAME_SAMPLES_MAX, INFLATED_BYTES_FREE, INFLATED_BYTES_MAX, INFLATED_FACTOR,
-    frame_steps, inflated_bytes_max, read_frame,
+    FRAME_RUNS_MAX, FRAME_SAMPLES_MAX, INFLATED_BYTES_FREE, INFLATED_BYTES_MAX, frame_steps,
+    inflated_bytes_max, read_frame,
 };
 pub use groups::{Choice, FirstValues, GroupLimits, Groups, TableState, frame_topic};
 pub use labels::Labels;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering, Ordering::Relaxed};
 
 use slipring_core::desk::ChangeMessages;
 use slipring_core::streams::{ChunkRefused, ServedChunks, Streams, StreamsRequest};
-use slipring_core::table::Selection;
+use slipring_core::table::{Needs, Selection};
 use slipring_core::{Dropped, Limit, Options, Owner, Principal, SessionKey, StreamIndex};
 use slipring_wire::{Publish, Reason};
 
@@ -158,7 +158,7 @@ impl SharedStreams {
         options: Options,
         post: &mut Post,
     ) {
-        let Some(needs) = options.needs.filter(|needs| needs.is_stream()) else {
+        let Some(needs) = options.needs.filter(Needs::is_stream) else {
             return self.unfollow(client, filter);
         };
         let Some(packet_bytes_max) = client.outgoing().packet_bytes_max() else { return };
