@@ -43,8 +43,6 @@ pub struct CurrentView<'a> {
     pub receive_ns: i64,
     /// How far it can be trusted.
     pub quality: Quality,
-    /// The number of the change that brought it.
-    pub change: u64,
 }
 
 /// A reading of both clocks at one moment.
@@ -136,7 +134,6 @@ impl Current {
             time_ns: self.columns.times[at],
             receive_ns: self.received_ns[at],
             quality: Quality(self.columns.qualities[at]),
-            change: self.columns.changes[at],
         })
     }
 

@@ -14,7 +14,7 @@ use crate::desk::{
     ChangeEvent, ChangeMessages, Declaration, DeclaredEntry, Desk, DeskBounds, ENVELOPE_BYTES,
     FoundIndices, INDEX_BYTES, Problem, ProblemCode, RequestRefusal, Requester, json, page,
 };
-use crate::{Limit, Limits, ParameterIndex, Principal, SessionKey};
+use crate::{Limit, Limits, Principal, SessionKey};
 
 /// About the most bytes of all names and definitions.
 const DEFINITIONS_BYTES_MAX: usize = 256 << 20;
@@ -172,18 +172,8 @@ impl Table {
     }
 
     fn find(&self, names: &[String], requester: &Requester<'_>) -> Result<Vec<u8>, RequestRefusal> {
-        let (indices, errors) = self.look_up(names);
+        let (indices, errors) = self.registry.look_up(names);
         requester.with_errors(&self.indices(indices), &errors)
-    }
-
-    fn look_up(&self, names: &[String]) -> (Vec<Option<ParameterIndex>>, Vec<Problem>) {
-        let mut errors = Vec::new();
-        let found = names.iter().enumerate().map(|(at, name)| {
-            let found = self.registry.find(at, name);
-            found.map_err(|problem| errors.push(problem)).ok()
-        });
-        let indices = found.collect();
-        (indices, errors)
     }
 
     fn remove(&mut self, names: &[String], force: bool, requester: &Requester<'_>) -> Answered {
@@ -200,7 +190,7 @@ impl Table {
     ) -> Result<Vec<u8>, RequestRefusal> {
         let (set, indices, errors) = match content {
             ListContent::Names(names) => {
-                let (indices, errors) = self.look_up(names);
+                let (indices, errors) = self.registry.look_up(names);
                 (sorted(indices.iter().flatten().copied().collect()), Some(indices), errors)
             }
             ListContent::Filters(filters) => {

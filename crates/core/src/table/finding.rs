@@ -83,14 +83,7 @@ impl Registry {
         let few =
             if removed || filter == ALL { None } else { self.found(filter, &mut { FEW_STEPS }) };
         if let Some(few) = few {
-            let few: Vec<ParameterIndex> = sorted(few)
-                .indices()
-                .map(ParameterIndex::new)
-                .filter(|index| *index >= from)
-                .collect();
-            let entries =
-                few.into_iter().filter_map(|index| Some((index, self.entries.get(index)?, true)));
-            return Page { entries: Box::new(entries), next: None };
+            return self.page_of(few, from);
         }
         let (filter, end) = (filter.to_owned(), from.get().saturating_add(LOOKED_MAX));
         let known = self.entries.known_in(from.get()..end);
@@ -101,6 +94,20 @@ impl Registry {
             entries: Box::new(entries),
             next: (end < self.entries.end().get()).then_some(ParameterIndex::new(end)),
         }
+    }
+
+    /// Those of these parameters that exist, from an index on: the only page.
+    pub(super) fn page_of(
+        &self,
+        mut parameters: Vec<ParameterIndex>,
+        from: ParameterIndex,
+    ) -> Page<'_> {
+        parameters.retain(|index| *index >= from);
+        parameters.sort_unstable();
+        parameters.dedup();
+        let there = parameters.into_iter();
+        let entries = there.filter_map(|index| Some((index, self.entries.get(index)?, true)));
+        Page { entries: Box::new(entries), next: None }
     }
 
     /// The parameters that a filter matches, in no order; None if the steps do not suffice.

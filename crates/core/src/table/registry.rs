@@ -132,8 +132,18 @@ impl Registry {
         }
     }
 
+    /// The index of each name, None if it has a problem; and the problems.
+    pub(super) fn look_up(&self, names: &[String]) -> (Vec<Option<ParameterIndex>>, Vec<Problem>) {
+        let mut errors = Vec::new();
+        let found = names
+            .iter()
+            .enumerate()
+            .map(|(at, name)| self.find(at, name).map_err(|problem| errors.push(problem)).ok());
+        (found.collect(), errors)
+    }
+
     /// The index of the parameter with this name, at this position of a request.
-    pub(super) fn find(&self, at: usize, name: &str) -> Result<ParameterIndex, Problem> {
+    fn find(&self, at: usize, name: &str) -> Result<ParameterIndex, Problem> {
         let known = self.entries.known_index(name);
         match known.filter(|index| self.entries.get(*index).is_some()) {
             Some(index) => Ok(index),

@@ -62,20 +62,8 @@ impl ValuesQuestion {
             let filter = self.filter.as_deref().unwrap_or("#");
             return (registry.page(filter, self.from, false), Vec::new());
         };
-        let (mut indices, mut errors) = (Vec::new(), Vec::new());
-        for (at, name) in names.iter().enumerate() {
-            match registry.find(at, name) {
-                Ok(index) => indices.push(index),
-                Err(problem) => errors.push(problem),
-            }
-        }
-        indices.retain(|index| *index >= self.from);
-        indices.sort_unstable();
-        indices.dedup();
-        let entries = indices
-            .into_iter()
-            .filter_map(|index| Some((index, registry.entries.get(index)?, true)));
-        (Page { entries: Box::new(entries), next: None }, errors)
+        let (found, errors) = registry.look_up(names);
+        (registry.page_of(found.into_iter().flatten().collect(), self.from), errors)
     }
 }
 
