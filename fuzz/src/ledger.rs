@@ -88,9 +88,8 @@ fn publish_again(ledger: &Ledger) {
             .parameters
             .iter()
             .flat_map(|range| range.start..range.end.min(entries.end().get()));
-        assert!(
-            own.indices()
-                .eq(there.filter(|index| registry.get(ParameterIndex::new(*index)).is_some()))
-        );
+        assert!(own.indices().eq(
+            there.filter(|index| registry.entries().get(ParameterIndex::new(*index)).is_some())
+        ));
     }
 }

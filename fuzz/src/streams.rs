@@ -3,8 +3,8 @@
 use arbitrary::{Arbitrary, Unstructured};
 use slipring_core::desk::{Desk, DeskBounds, Requester};
 use slipring_core::ledger::{BatchHead, Ledger};
-use slipring_core::streams::{Catalog, Following, Portion, Streams, StreamsRequest};
-use slipring_core::table::ClockReading;
+use slipring_core::streams::{Catalog, ChunkBudget, Streams, StreamsRequest};
+use slipring_core::table::{ClockReading, Deliver, Needs, Selection};
 use slipring_core::{Limits, Principal, SessionKey};
 use slipring_wire::{
     Packet, PacketSplit, PropertiesBuf, PropertyId, Publish, Value, Version, check_filter,
@@ -74,7 +74,7 @@ impl FuzzedStreams {
             Step::Unfollow(one, filter) => drop(self.streams.unfollow(session(one), filter)),
             Step::Take(one, bytes, most) => {
                 let (bytes, most) = (usize::from(*bytes), usize::from(*most));
-                self.take(session(one), Portion { bytes, most });
+                self.take(session(one), ChunkBudget { bytes, most });
             }
             Step::Leave(one, is_kept) => {
                 are_json(&self.streams.leave(session(one), *is_kept, ClockReading::default()));
@@ -117,7 +117,7 @@ impl FuzzedStreams {
         }
         let publish = Publish { properties: properties.borrow(), ..Publish::new(name, payload) };
         if let Ok(arrived) = self.streams.push(session, stream, &publish, 7) {
-            are_json(&arrived.told);
+            are_json(&arrived.messages);
             let ring = self.streams.ring(stream).expect("it is there");
             assert!(ring.bytes() <= ring.bytes_max());
             assert_eq!(ring.newest().map(|chunk| &*chunk.payload), Some(payload));
@@ -127,15 +127,16 @@ impl FuzzedStreams {
     fn follow(&mut self, session: SessionKey, filter: &str, newest: bool) {
         if check_filter(filter).is_ok() {
             let packet_bytes_max = PACKET_BYTES;
-            let following = Following { filter, identifier: 1, newest, packet_bytes_max };
-            self.streams.follow(session, &following);
+            let needs = Needs { deliver: Deliver::Stream { newest }, ..Needs::default() };
+            let selection = Selection { filter, identifier: 1, needs, packet_bytes_max };
+            self.streams.follow(session, &selection);
         }
     }
 
     /// Only valid packets of existing streams are sent, none larger than the reader takes.
-    fn take(&mut self, session: SessionKey, room: Portion) {
+    fn take(&mut self, session: SessionKey, room: ChunkBudget) {
         let mut out = Vec::new();
-        let serving = self.streams.take(session, room, &mut out);
+        let served = self.streams.take(session, room, &mut out);
         assert!(out.len() <= room.most);
         let (mut rest, mut chunks) = (&out[..], 0);
         while !rest.is_empty() {
@@ -148,12 +149,12 @@ impl FuzzedStreams {
             rest = &rest[raw.length..];
             chunks += 1;
         }
-        assert_eq!(serving.chunks, chunks);
+        assert_eq!(served.chunks, chunks);
     }
 }
 
-fn are_json(told: &[Vec<u8>]) {
-    for one in told {
-        serde_json::from_slice::<serde_json::Value>(one).expect("notices are JSON");
+fn are_json(messages: &[Vec<u8>]) {
+    for one in messages {
+        serde_json::from_slice::<serde_json::Value>(one).expect("messages are JSON");
     }
 }

@@ -59,7 +59,7 @@ impl FuzzedTable {
             self.table.registry.publishers.come_back(session);
             return;
         }
-        let before = self.table.registry.revision();
+        let before = self.table.registry.entries().revision();
         let answer_bytes_max = if few { 300 } else { 1 << 20 };
         let requester = Requester {
             from: Principal { session, client_id: "c", ..Principal::broker() },
@@ -71,9 +71,9 @@ impl FuzzedTable {
         serde_json::from_slice::<serde_json::Value>(&outcome.answer).expect("answers are JSON");
         assert!(outcome.refused.is_some() || outcome.answer.len() <= answer_bytes_max);
         assert!(outcome.refused.is_none() || outcome.change.is_empty());
-        let changed = self.table.registry.revision() != before;
+        let changed = self.table.registry.entries().revision() != before;
         assert_eq!(changed, !outcome.change.is_empty());
-        assert!(self.table.registry.len() <= bounds().entries);
+        assert!(self.table.registry.entries().len() <= bounds().entries);
         if changed {
             self.note(&outcome.change);
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use slipring_core::desk::{Desk, Requester};
 use slipring_core::table::{
-    Chosen, ClockReading, Current, Deliver, Needs, Registry, Table, TableRequest, read_frame,
+    ClockReading, Current, Deliver, Needs, Registry, Selection, Table, TableRequest, read_frame,
 };
 use slipring_core::{Limits, Plan, Principal, SessionKey};
 use slipring_wire::frame::{FrameBuf, Header, Kind, Qualities, Quality};
@@ -69,6 +69,20 @@ impl World {
         self.table.take_frame(JET, &view, self.at, &self.plan).unwrap();
     }
 
+    fn tick(&mut self, work_max: usize, send: &mut dyn FnMut(SessionKey, &[u8], u32)) {
+        let (groups, state) = self.table.groups_at(self.at);
+        groups.tick(work_max, &state, &mut |_| true, send);
+    }
+
+    fn mend(&mut self, session: SessionKey, send: &mut dyn FnMut(SessionKey, &[u8], u32)) -> bool {
+        let (groups, state) = self.table.groups_at(self.at);
+        groups.mend(session, PORTION, &state, send)
+    }
+
+    fn next_due_ms(&self) -> Option<u64> {
+        self.table.groups.next_due_ms(&self.table.current)
+    }
+
     fn later(&mut self, ms: u64) {
         self.at.now_ms += ms;
         self.at.now_ns += i64::try_from(ms).unwrap() * 1_000_000;
@@ -96,18 +110,17 @@ fn topics(mut packets: &[u8], found: &mut HashMap<String, usize>) {
 #[test]
 fn first_values_of_many_parameters_are_sent_in_portions_each_once() {
     let mut world = World::new();
-    let chosen = Chosen { filter: "#", identifier: 0, needs: text(), packet_bytes_max: 1 << 20 };
-    let first = world.table.choose(SessionKey::new(2), &chosen, world.at);
+    let selection =
+        Selection { filter: "#", identifier: 0, needs: text(), packet_bytes_max: 1 << 20 };
+    let first = world.table.choose(SessionKey::new(2), &selection, world.at);
     assert!(!first.is_whole && first.messages > 0 && first.packets.len() <= 2 << 20);
     let mut found = HashMap::new();
     topics(&first.packets, &mut found);
     let mut is_done = false;
     while !is_done {
         let mut sent = Vec::new();
-        is_done = world
-            .table
-            .mend(SessionKey::new(2), PORTION, world.at, &mut |_, _, _| panic!("text comes later"));
-        world.table.tick(usize::MAX, world.at, &mut |_| true, &mut |_, packets, _| {
+        is_done = world.mend(SessionKey::new(2), &mut |_, _, _| panic!("text comes later"));
+        world.tick(usize::MAX, &mut |_, packets, _| {
             sent.extend_from_slice(packets);
         });
         assert!(!sent.is_empty() && sent.len() <= PORTION);
@@ -122,9 +135,9 @@ fn first_values_of_few_parameters_are_sent_at_once() {
     let mut world = World::new();
     let needs = Needs { deliver: Deliver::Frame, ..Needs::default() };
     for (subscriber, needs, filter) in [(2, needs, "#"), (3, text(), "p/1")] {
-        let chosen = Chosen { filter, identifier: 0, needs, packet_bytes_max: 1 << 20 };
+        let selection = Selection { filter, identifier: 0, needs, packet_bytes_max: 1 << 20 };
         assert!(
-            world.table.choose(SessionKey::new(subscriber), &chosen, world.at).is_whole,
+            world.table.choose(SessionKey::new(subscriber), &selection, world.at).is_whole,
             "{filter}"
         );
     }
@@ -136,33 +149,24 @@ fn text_of_many_samples_is_written_in_several_turns() {
         let mut world = World::new();
         for subscriber in 2..5 {
             let needs = Needs { rate_mhz, ..text() };
-            let chosen = Chosen { filter: "#", identifier: 0, needs, packet_bytes_max: 1 << 20 };
-            world.table.choose(SessionKey::new(subscriber), &chosen, world.at);
-            while !world.table.mend(
-                SessionKey::new(subscriber),
-                PORTION,
-                world.at,
-                &mut |_, _, _| {},
-            ) {
-                world.table.tick(usize::MAX, world.at, &mut |_| true, &mut |_, _, _| {});
+            let selection =
+                Selection { filter: "#", identifier: 0, needs, packet_bytes_max: 1 << 20 };
+            world.table.choose(SessionKey::new(subscriber), &selection, world.at);
+            while !world.mend(SessionKey::new(subscriber), &mut |_, _, _| {}) {
+                world.tick(usize::MAX, &mut |_, _, _| {});
             }
         }
-        world.table.tick(usize::MAX, world.at, &mut |_| true, &mut |_, _, _| {});
+        world.tick(usize::MAX, &mut |_, _, _| {});
         world.later(500);
         world.frame(2);
         let mut found = vec![HashMap::new(); 3];
         let mut turns = 0;
-        while world.table.next_due_ms().is_some_and(|due_ms| due_ms <= world.at.now_ms) {
+        while world.next_due_ms().is_some_and(|due_ms| due_ms <= world.at.now_ms) {
             let mut messages = 0;
-            world.table.tick(
-                100_000,
-                world.at,
-                &mut |_| true,
-                &mut |subscriber, packets, count| {
-                    topics(packets, &mut found[subscriber.get() as usize - 2]);
-                    messages += count;
-                },
-            );
+            world.tick(100_000, &mut |subscriber, packets, count| {
+                topics(packets, &mut found[subscriber.get() as usize - 2]);
+                messages += count;
+            });
             assert!(messages <= 3 * 1_024, "{messages} messages in one turn");
             turns += 1;
         }
@@ -179,24 +183,25 @@ fn selections_that_are_due_take_turns() {
     for subscriber in 2..7 {
         let filter = format!("p/{subscriber}");
         let needs = Needs { deliver: Deliver::Frame, ..Needs::default() };
-        let chosen = Chosen { filter: &filter, identifier: 0, needs, packet_bytes_max: 1 << 20 };
-        world.table.choose(SessionKey::new(subscriber), &chosen, world.at);
+        let selection =
+            Selection { filter: &filter, identifier: 0, needs, packet_bytes_max: 1 << 20 };
+        world.table.choose(SessionKey::new(subscriber), &selection, world.at);
     }
     let mut served: BTreeMap<u64, usize> = BTreeMap::new();
     for value in 2..4 {
         world.later(100);
         world.frame(value);
         for turn in 0..5 {
-            let due_ms = world.table.next_due_ms();
+            let due_ms = world.next_due_ms();
             assert!(due_ms.is_some_and(|due_ms| due_ms <= world.at.now_ms), "turn {turn}");
             let mut sent = 0;
-            world.table.tick(1, world.at, &mut |_| true, &mut |subscriber, _, _| {
+            world.tick(1, &mut |subscriber, _, _| {
                 sent += 1;
                 *served.entry(subscriber.get()).or_default() += 1;
             });
             assert_eq!(sent, 1, "a turn ends after the first group");
         }
-        assert_eq!(world.table.next_due_ms(), None);
+        assert_eq!(world.next_due_ms(), None);
     }
     assert_eq!(served.into_iter().collect::<Vec<_>>(), [(2, 2), (3, 2), (4, 2), (5, 2), (6, 2)]);
 }
@@ -206,8 +211,8 @@ fn a_selection_of_frames_does_not_wait_for_selections_of_text() {
     let mut world = World::new();
     let frames = Needs { deliver: Deliver::Frame, ..Needs::default() };
     for (subscriber, needs) in [(2, text()), (3, frames)] {
-        let chosen = Chosen { filter: "#", identifier: 0, needs, packet_bytes_max: 1 << 20 };
-        world.table.choose(SessionKey::new(subscriber), &chosen, world.at);
+        let selection = Selection { filter: "#", identifier: 0, needs, packet_bytes_max: 1 << 20 };
+        world.table.choose(SessionKey::new(subscriber), &selection, world.at);
     }
     let mut sent: BTreeMap<u64, usize> = BTreeMap::new();
     for value in 2..22 {
@@ -215,7 +220,7 @@ fn a_selection_of_frames_does_not_wait_for_selections_of_text() {
         world.frame(value);
         // Two turns are far too few for all the text.
         for _ in 0..2 {
-            world.table.tick(100_000, world.at, &mut |_| true, &mut |subscriber, _, _| {
+            world.tick(100_000, &mut |subscriber, _, _| {
                 *sent.entry(subscriber.get()).or_default() += 1;
             });
         }
@@ -228,27 +233,28 @@ fn a_selection_of_frames_does_not_wait_for_selections_of_text() {
 fn ending_one_of_two_equal_selections_of_text_loses_nothing_of_the_other() {
     let mut world = World::new();
     for filter in ["$selection/a/#", "$selection/b/#"] {
-        let chosen = Chosen { filter, identifier: 0, needs: text(), packet_bytes_max: 1 << 20 };
-        world.table.choose(SessionKey::new(2), &chosen, world.at);
-        while !world.table.mend(SessionKey::new(2), PORTION, world.at, &mut |_, _, _| {}) {
-            world.table.tick(usize::MAX, world.at, &mut |_| true, &mut |_, _, _| {});
+        let selection =
+            Selection { filter, identifier: 0, needs: text(), packet_bytes_max: 1 << 20 };
+        world.table.choose(SessionKey::new(2), &selection, world.at);
+        while !world.mend(SessionKey::new(2), &mut |_, _, _| {}) {
+            world.tick(usize::MAX, &mut |_, _, _| {});
         }
     }
-    world.table.tick(usize::MAX, world.at, &mut |_| true, &mut |_, _, _| {});
+    world.tick(usize::MAX, &mut |_, _, _| {});
     world.later(500);
     world.frame(2);
     let mut found = HashMap::new();
-    world.table.tick(1, world.at, &mut |_| true, &mut |_, packets, _| topics(packets, &mut found));
+    world.tick(1, &mut |_, packets, _| topics(packets, &mut found));
     assert!(found.len() < PARAMETERS as usize, "text of it waits");
     world.table.give_up(SessionKey::new(2), "$selection/a/#");
-    for session in world.table.take_overrun() {
-        while !world.table.mend(session, PORTION, world.at, &mut |_, _, _| {}) {
-            world.table.tick(usize::MAX, world.at, &mut |_| true, &mut |_, packets, _| {
+    for session in world.table.groups.take_overrun() {
+        while !world.mend(session, &mut |_, _, _| {}) {
+            world.tick(usize::MAX, &mut |_, packets, _| {
                 topics(packets, &mut found);
             });
         }
     }
-    world.table.tick(usize::MAX, world.at, &mut |_| true, &mut |_, packets, _| {
+    world.tick(usize::MAX, &mut |_, packets, _| {
         topics(packets, &mut found);
     });
     assert_eq!(found.len(), PARAMETERS as usize);

@@ -167,7 +167,7 @@ mod tests {
     use std::path::PathBuf;
     use std::{env, fs, process};
 
-    use slipring_core::desk::Desk;
+    use slipring_core::desk::{DeclaredEntry, Desk};
     use slipring_core::ledger::TableRecord;
     use slipring_core::table::{Definition, Registry, Table, TableChange};
     use slipring_core::{Limits, ParameterIndex, SessionKey};
@@ -208,12 +208,13 @@ mod tests {
 
         fn declare(&mut self, names: &[&str]) {
             let definition = Definition::from_json("{\"type\":\"f64\"}").unwrap();
-            let asked: Vec<_> =
-                names.iter().map(|name| ((*name).to_owned(), definition.clone())).collect();
-            let declared = self
-                .registry
-                .declare(SessionKey::new(1), "c", &asked, &Table::bounds(&Limits::default()))
-                .unwrap();
+            let asked: Vec<_> = (0..)
+                .zip(names)
+                .map(|(at, name)| DeclaredEntry::new(at, *name, definition.clone()))
+                .collect();
+            let (session, bounds) = (SessionKey::new(1), Table::bounds(&Limits::default()));
+            let declared = self.registry.declare(session, "c", &asked, &bounds, Vec::new());
+            let declared = declared.unwrap();
             self.note(&declared.change);
         }
 

@@ -136,7 +136,7 @@ impl Broker {
         let parameters = self.table.lock().table.registry.entries().shares().greatest(most);
         add(limits.parameters_quota(), parameters);
         add(streams, self.streams.greatest(most));
-        let selections = self.table.lock().table.selection_shares().greatest(most);
+        let selections = self.table.lock().table.groups.shares().greatest(most);
         add(limits.selections_quota(), selections);
         all
     }

@@ -5,6 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
+use slipring_core::desk::Desk as _;
 use slipring_core::ledger::{KeptRetained, KeptSession, RetainedMessage};
 use slipring_core::streams::Streams;
 use slipring_core::table::{Current, Registry, Table};
@@ -152,11 +153,10 @@ impl Broker {
             return;
         }
         if !kept.parameters.is_empty() {
-            let registry = &mut self.table.lock().table.registry;
-            registry.restore_publisher(key, &kept.client_id, &kept.parameters);
+            self.table.lock().table.restore(key, &kept.client_id, &kept.parameters);
         }
         if !kept.streams.is_empty() {
-            self.streams.restore(key, &kept.streams);
+            self.streams.lock().streams.restore(key, &kept.client_id, &kept.streams);
         }
     }
 

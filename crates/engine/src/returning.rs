@@ -55,7 +55,7 @@ impl Party {
 pub(crate) mod tests {
     use std::sync::Arc;
 
-    use slipring_core::desk::Desk;
+    use slipring_core::desk::{DeclaredEntry, Desk};
     use slipring_core::table::{Definition, Table};
     use slipring_core::{Limits, Plan, SessionKey};
     use slipring_journal::JournalOptions;
@@ -95,14 +95,11 @@ pub(crate) mod tests {
 
     fn declare(broker: &Broker, count: usize) {
         let definition = Definition::from_json(r#"{"type": "u8"}"#).unwrap();
-        let asked: Vec<_> =
-            (0..count).map(|number| (format!("a/{number}"), definition.clone())).collect();
+        let entry = |at| DeclaredEntry::new(at, format!("a/{at}"), definition.clone());
+        let asked: Vec<_> = (0..count).map(entry).collect();
         let mut inner = broker.table.lock();
-        inner
-            .table
-            .registry
-            .declare(SessionKey::new(1), "c", &asked, &Table::bounds(&Limits::default()))
-            .unwrap();
+        let (session, bounds) = (SessionKey::new(1), Table::bounds(&Limits::default()));
+        inner.table.registry.declare(session, "c", &asked, &bounds, Vec::new()).unwrap();
         drop(inner);
         broker.table.begin_use(broker);
     }

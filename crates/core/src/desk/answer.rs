@@ -1,4 +1,4 @@
-//! Answers as JSON, cut or refused where the client does not take so much.
+//! Answers as JSON, shortened or refused if they are larger than the client accepts.
 
 use std::fmt::Display;
 
@@ -7,18 +7,28 @@ use serde::Serialize;
 use super::rows::AnswerRows;
 use super::{PROBLEMS_MAX, Problem, ProblemCode, RequestRefusal, Requester};
 
-/// Bytes of an answer that is not a page; a page has fewer.
+/// The most bytes of an answer that is not a page; a page has fewer.
 pub const ANSWER_BYTES_MAX: usize = 256 << 10;
-/// Bytes of one index in an answer, at most, with its comma.
+/// The most bytes of one index in an answer, with its comma.
 pub(crate) const INDEX_BYTES: usize = 8;
-/// Bytes of an answer that are not indices, errors or rows, at most.
+/// The most bytes of an answer besides indices, errors and rows.
 pub(crate) const ENVELOPE_BYTES: usize = 160;
+
+/// The answer to a request for indices.
+#[derive(Serialize)]
+pub(crate) struct FoundIndices<T> {
+    /// The table's number; streams have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub table: Option<u32>,
+    pub revision: u64,
+    pub indices: Vec<T>,
+}
 
 pub(crate) fn json(answer: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(answer).expect("strings and numbers")
 }
 
-/// A page of rows behind the first fields of its object, with the index to go on from.
+/// A page as a JSON object: its first fields, the index where the next page begins, and the rows.
 pub(crate) fn page(
     fields: &str,
     next: Option<impl Display>,
@@ -30,26 +40,26 @@ pub(crate) fn page(
     [head.as_bytes(), rows.text(), b"]}"].concat()
 }
 
-/// JSON with the first of some problems, as many as fit, and how many are left out. `write` gets both. Without any
-/// problem the JSON may be larger.
+/// JSON with as many of these problems as fit, and how many were left out; `write` makes it from both. The JSON
+/// without any problem is returned even if it is too large.
 pub(crate) fn fitting(
     problems: &[Problem],
     bytes_max: usize,
     write: impl Fn(&[Problem], usize) -> Vec<u8>,
 ) -> (Vec<u8>, usize) {
-    let mut told = problems.len().min(PROBLEMS_MAX);
+    let mut shown = problems.len().min(PROBLEMS_MAX);
     loop {
-        let more = problems.len() - told;
-        let bytes = write(&problems[..told], more);
-        if told == 0 || bytes.len() <= bytes_max {
+        let more = problems.len() - shown;
+        let bytes = write(&problems[..shown], more);
+        if shown == 0 || bytes.len() <= bytes_max {
             return (bytes, more);
         }
-        told /= 2;
+        shown /= 2;
     }
 }
 
 impl RequestRefusal {
-    /// As JSON of at most so many bytes, with as many problems as there is room for.
+    /// The refusal as JSON of at most so many bytes, with as many problems as fit.
     pub fn answer(&self, bytes_max: usize) -> Vec<u8> {
         #[derive(Serialize)]
         struct Refused<'a> {
@@ -66,7 +76,7 @@ impl RequestRefusal {
 }
 
 impl Requester<'_> {
-    /// An answer with its errors, as many as there is room for.
+    /// An answer with as many of its errors as fit.
     pub(crate) fn with_errors<T: Serialize>(
         &self,
         answer: &T,
@@ -86,12 +96,12 @@ impl Requester<'_> {
         self.expect_whole(bytes.len()).map(|()| bytes)
     }
 
-    /// Bytes of an answer that is not a page.
+    /// The most bytes of an answer that is not a page.
     fn bytes_max(&self) -> usize {
         self.answer_bytes_max.min(ANSWER_BYTES_MAX)
     }
 
-    /// Refuses an answer that would be larger and cannot be asked for in parts.
+    /// Refuses an answer that would be too large, because it cannot be sent in parts.
     pub(crate) fn expect_whole(&self, bytes: usize) -> Result<(), RequestRefusal> {
         if bytes > self.bytes_max() { Err(self.too_large(bytes)) } else { Ok(()) }
     }
@@ -104,7 +114,7 @@ impl Requester<'_> {
         RequestRefusal::new(ProblemCode::TooLarge, text)
     }
 
-    /// The rows of a page, as many as the client takes, and the index to go on from.
+    /// As many rows of a page as the client accepts, and the index where the next page begins.
     pub(crate) fn rows<I, R: Serialize>(
         &self,
         count: usize,

@@ -1,82 +1,115 @@
 //! Desks: the parts of the broker that answer requests to `$slipring/NAME/...`, such as the table and the streams.
-//! What they have in common is here; what a request means is theirs.
+//! This module has what they share; each desk decides what its requests mean.
 //!
-//! Pure: requests come in as bytes, answers go out as JSON, and a change is a value that the engine writes to the
-//! journal and tells to others.
+//! It does no I/O: requests come in as bytes, answers go out as JSON, and each change is returned as a value that the
+//! engine writes to the journal and announces.
 
 mod answer;
+mod declaration;
 mod problem;
 mod request;
 mod rows;
 
 pub use answer::ANSWER_BYTES_MAX;
-pub(crate) use answer::{ENVELOPE_BYTES, INDEX_BYTES, fitting, json, page};
-pub use problem::{PROBLEMS_MAX, Problem, ProblemCode, RequestRefusal};
-pub(crate) use problem::{json_error, shown};
-pub use request::REQUEST_BYTES_MAX;
-pub(crate) use request::{
-    check_bytes, check_name, check_prefix, full_name, parse, parse_declaration, parse_or_default,
+pub(crate) use answer::{ENVELOPE_BYTES, FoundIndices, INDEX_BYTES, fitting, json, page};
+pub(crate) use declaration::{
+    DESCRIPTION_BYTES_MAX, DeskSize, EntryGrowth, INDICES_MAX, Report, SOURCE_BYTES_MAX,
+    check_text, entry_problems, lack_of_room, parse_declaration,
 };
+pub use declaration::{Declaration, DeclaredEntry};
+pub(crate) use problem::{PROBLEMS_MAX, json_error, refuse, shown};
+pub use problem::{Problem, ProblemCode, RequestRefusal};
+pub use request::REQUEST_BYTES_MAX;
+pub(crate) use request::{check_bytes, check_count, no_such_request, parse, parse_or_default};
 pub(crate) use rows::AnswerRows;
 pub use rows::PAGE_BYTES_MAX;
+
+use serde::Serialize;
+use slipring_wire::frame::RangeSet;
 
 use crate::table::ClockReading;
 use crate::{Limit, Limits, NAME_BYTES_MAX, Owner, Principal, Quota, SessionKey, Way};
 
-/// Messages that tell everyone of a change: JSON, one message each.
+/// Messages that announce changes: JSON, one message each.
 pub type ChangeMessages = Vec<Vec<u8>>;
 
-/// A part of the broker that answers requests. The engine has one owner for every desk, which locks it, keeps its
-/// records until the journal has them, and publishes what it tells.
+/// What happened to parameters or streams, as it is announced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChangeEvent {
+    /// They were added, or were declared again after they had been removed.
+    Added,
+    /// Their descriptions changed.
+    Changed,
+    /// They were removed.
+    Removed,
+    /// The values of these parameters are old.
+    Stale,
+    /// The values of these parameters are current again.
+    Fresh,
+    /// No connected client publishes these streams any more.
+    Silent,
+    /// A client publishes these streams again.
+    Live,
+}
+
+/// A part of the broker that answers requests. The engine has one owner for every desk: it locks the desk, keeps
+/// records until the journal has them, and publishes the messages about changes.
 pub trait Desk {
-    /// A request that was read.
+    /// A parsed request.
     type Request;
     /// What a request changed; the default is nothing.
     type Change: Default;
 
-    /// The topic on which changes are told.
+    /// The topic of the messages about changes.
     const CHANGES: &'static str;
     /// The requests that change nothing. The control plane may make these.
     const QUESTIONS: &'static [&'static str];
-    /// The limits that a declaration without room has reached: that of all clients, and that of one owner.
+    /// The limits of declared entries: of all clients together, and of one owner.
     const LIMITS: [Limit; 2];
+    /// What [`DeskBounds::bytes`] limits, for people.
+    const BYTES_OF: &'static str;
     /// How many bytes of work each byte of an answer is.
     const ANSWER_WORK: usize = 1;
 
-    /// How much there may be.
+    /// How much the desk may hold under these limits.
     fn bounds(limits: &Limits) -> DeskBounds;
 
-    /// Reads the request of this name, the last level of its topic.
+    /// Parses the request of this name, the last level of its topic.
     fn parse(name: &str, body: &[u8]) -> Result<Self::Request, RequestRefusal>;
 
-    /// What a request costs, in steps of work.
+    /// The steps of work of a request.
     fn steps(&self, _: &Self::Request) -> usize {
         0
     }
 
-    /// Does what a request asks: the answer as JSON, and what changed.
+    /// Does what a request asks. Returns the answer as JSON, and what changed.
     fn act(
         &mut self,
         request: Self::Request,
         requester: &Requester<'_>,
     ) -> Result<(Vec<u8>, Self::Change), RequestRefusal>;
 
-    /// Appends the records of a change, and of what a session that is kept publishes from now on.
+    /// Appends the records of a change. If the requester's session is kept, they say what it publishes from now on.
     fn record(&self, change: &Self::Change, kept: Option<SessionKey>, out: &mut Vec<u8>);
 
-    /// Follows a change; what is to be told of it. None where only the session is different, or nothing.
+    /// Completes a change after its records were written. Returns the messages that announce it; None if nothing
+    /// but the requester's session changed.
     fn changed(&mut self, change: &Self::Change, at: ClockReading) -> Option<ChangeMessages>;
 
-    /// The limit that changes and subscriptions reach, and how often they did since this was last asked.
+    /// The limit that changes and subscriptions can reach, and how often they reached it since the last call.
     fn take_reached(&mut self) -> (Limit, u64);
 
-    /// A session's client is gone. What it declared stays its own if the session is kept.
+    /// Restores what a session of an earlier run declared, as far as it still exists. Its client is away.
+    fn restore(&mut self, session: SessionKey, client_id: &str, declared: &RangeSet);
+
+    /// A session's client has disconnected. If the session is kept, it still owns what it declared.
     fn leave(&mut self, session: SessionKey, is_kept: bool, at: ClockReading) -> ChangeMessages;
 
-    /// A session whose client is away is over: it has declared nothing.
+    /// A session whose client is away has ended: it owns nothing any more.
     fn end(&mut self, session: SessionKey);
 
-    /// Does what a request asks, if it could be read, and answers.
+    /// Does what a request asks, if it could be parsed, and answers it.
     fn answer(
         &mut self,
         request: Result<Self::Request, RequestRefusal>,
@@ -94,38 +127,38 @@ pub trait Desk {
     }
 }
 
-/// Who asks, and what an answer has to keep to.
+/// Who makes a request, and the limits of its answer.
 #[derive(Clone, Copy)]
 pub struct Requester<'a> {
-    /// Who it is.
+    /// Who acts.
     pub from: Principal<'a>,
-    /// How much there may be.
+    /// How much the desk may hold.
     pub bounds: DeskBounds,
-    /// Whether a name is another desk's: a parameter's or a stream's.
+    /// Whether another desk uses a name already.
     pub is_taken: &'a dyn Fn(&str) -> bool,
-    /// The largest answer that the client takes.
+    /// The largest answer that the client accepts.
     pub answer_bytes_max: usize,
 }
 
 impl<'a> Requester<'a> {
-    /// Who owns what the request adds; the broker itself has no quota.
+    /// The owner of what the request adds; the broker itself has no quota.
     pub(crate) fn owner(&self) -> Option<&'a Owner> {
         (self.from.way != Way::Broker).then_some(self.from.owner)
     }
 }
 
-/// How much a desk holds.
+/// How much a desk may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeskBounds {
     /// Parameters or streams; a further one is refused.
     pub entries: usize,
-    /// Bytes that they take: of names and definitions (about), or of buffers.
+    /// Bytes of names and definitions (about), or of buffers.
     pub bytes: usize,
     /// Bytes of a name.
     pub name_bytes: usize,
     /// Levels of a name.
     pub name_levels: usize,
-    /// How the entries, and their bytes where those are divided, are divided among owners.
+    /// The shares of owners in the entries and, for streams, in their bytes.
     pub quotas: [Quota; 2],
 }
 
@@ -136,21 +169,21 @@ impl DeskBounds {
     }
 }
 
-/// What became of a request.
+/// The result of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestOutcome<C> {
     /// JSON for the client.
     pub answer: Vec<u8>,
-    /// What is different now.
+    /// What changed.
     pub change: C,
     /// Why it was refused; then nothing changed.
     pub refused: Option<ProblemCode>,
-    /// What it cost, in steps of work.
+    /// Its steps of work.
     pub steps: usize,
 }
 
 impl RequestRefusal {
-    /// What becomes of a request that is refused.
+    /// The result of a refused request.
     pub fn outcome<C: Default>(&self, answer_bytes_max: usize) -> RequestOutcome<C> {
         let answer = self.answer(answer_bytes_max);
         RequestOutcome { answer, change: C::default(), refused: Some(self.code), steps: 0 }

@@ -1,19 +1,19 @@
-//! What is wrong with a request: a code for programs, words for people.
+//! The problems of a request: a code for programs, a message for people.
 
 use serde::{Serialize, Serializer};
 
 use crate::{Limit, shortened};
 
-/// Problems that one answer tells, at most.
-pub const PROBLEMS_MAX: usize = 100;
-/// Bytes of a JSON parser's message that are shown.
+/// The most problems that one answer lists.
+pub(crate) const PROBLEMS_MAX: usize = 100;
+/// How many bytes of a JSON parser's message are shown.
 const JSON_BYTES_SHOWN: usize = 512;
-/// Bytes of a name that are shown.
+/// How many bytes of a name are shown.
 const NAME_BYTES_SHOWN: usize = 256;
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $code:ident = $name:literal;)*) => {
-        /// What kind of problem it is.
+        /// The kind of a problem.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum ProblemCode { $($(#[$doc])* $code,)* }
 
@@ -21,7 +21,7 @@ macro_rules! codes {
             /// Every code.
             pub const ALL: &'static [Self] = &[$(Self::$code,)*];
 
-            /// As programs know it.
+            /// Its name in JSON.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$code => $name,)* }
             }
@@ -30,62 +30,62 @@ macro_rules! codes {
 }
 
 codes! {
-    /// It is not the JSON that was asked for.
+    /// The request is not the expected JSON.
     Malformed = "malformed";
-    /// There is no request of this name.
+    /// The desk has no request of this name.
     Request = "request";
-    /// The answer would be larger than the client takes.
+    /// The request, or its answer, would be too large.
     TooLarge = "too_large";
-    /// It cannot be the name of a parameter.
+    /// No parameter or stream can have this name.
     Name = "name";
-    /// The same name is there twice.
+    /// The request has the same name twice.
     Duplicate = "duplicate";
-    /// There is no such type.
+    /// The type does not exist.
     Type = "type";
-    /// The labels of an enumeration.
+    /// The labels of an enumeration are wrong.
     Labels = "labels";
-    /// The unit.
+    /// The unit is too long.
     Unit = "unit";
-    /// The description.
+    /// The description is too long.
     Description = "description";
-    /// The source.
+    /// The source is too long.
     Source = "source";
-    /// The range.
+    /// The range is wrong.
     Range = "range";
-    /// The limits.
+    /// The limits are wrong.
     Limits = "limits";
-    /// The rate.
+    /// The rate is wrong.
     Rate = "rate";
-    /// The media type of a stream.
+    /// The media type of a stream is wrong.
     Media = "media";
-    /// The buffer of a stream.
+    /// The buffer of a stream is too small or too large.
     Buffer = "buffer";
-    /// The parameter is declared with another type, unit or labels.
+    /// The name is used already: for another type, unit, labels or media type, or by another desk.
     Clash = "clash";
-    /// There is no room for more.
+    /// The desk has no room for more.
     Full = "full";
-    /// The user or the address has as much as one may have.
+    /// The user or the address has used up its quota.
     Quota = "quota";
-    /// The rest is kept back for others.
+    /// The rest is reserved for users and addresses that have little.
     Reserved = "reserved";
-    /// It cannot be written down.
+    /// The journal cannot record it now.
     Journal = "journal";
-    /// A filter is none.
+    /// A filter is malformed.
     Filter = "filter";
-    /// No parameter has this name.
+    /// No parameter or stream has this name.
     Unknown = "unknown";
     /// The parameter was removed.
     Removed = "removed";
-    /// Somebody publishes it.
+    /// Another client publishes it.
     Published = "published";
 }
 
 impl ProblemCode {
-    /// What to say of a quota that is in the way of further ones; None if it is another limit.
+    /// The code and the message for a quota that is used up; None for another limit.
     pub(crate) fn of_quota(limit: Limit, what: &str) -> Option<(Self, String)> {
         let (code, why) = match limit {
             Limit::ReservePercent => {
-                (Self::Reserved, "the last are kept for users and addresses that have few")
+                (Self::Reserved, "the last are reserved for users and addresses that have few")
             }
             Limit::OwnerParameters | Limit::OwnerStreams => {
                 (Self::Quota, "this user or address has as many as one may have; remove some first")
@@ -102,12 +102,12 @@ impl Serialize for ProblemCode {
     }
 }
 
-/// One problem, and which entry of the request has it.
+/// One problem of one entry of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// Its place among the names or parameters of the request, from 0.
+    /// The position of the entry in the request, from 0.
     pub at: usize,
-    /// The name, cut where it is very long.
+    /// The name, shortened if it is very long.
     pub name: String,
     /// For programs.
     pub code: ProblemCode,
@@ -122,17 +122,17 @@ impl Problem {
     }
 }
 
-/// A name as it is shown.
+/// A name, shortened for people.
 pub(crate) fn shown(name: &str) -> String {
     shortened(name, NAME_BYTES_SHOWN)
 }
 
-/// What is wrong with JSON, shortened: the parser's message repeats parts of the text.
+/// A JSON parser's message, shortened because it can repeat parts of the text.
 pub(crate) fn json_error(error: &serde_json::Error) -> String {
     shortened(&error.to_string(), JSON_BYTES_SHOWN)
 }
 
-/// A request that is refused as a whole: nothing was changed.
+/// Why a request is refused as a whole: it changed nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct RequestRefusal {
@@ -140,7 +140,7 @@ pub struct RequestRefusal {
     pub code: ProblemCode,
     /// For people.
     pub message: String,
-    /// The first of its problems.
+    /// Its first problems.
     pub problems: Vec<Problem>,
 }
 
@@ -150,9 +150,10 @@ impl RequestRefusal {
         Self { code, message: message.into(), problems: Vec::new() }
     }
 
-    /// A refusal for these problems; None if there are none. It has the code of the first.
-    pub fn of(mut problems: Vec<Problem>) -> Option<Self> {
-        let first = problems.first()?;
+    /// A refusal for these problems, at least one, ordered by entry. Its code is that of the first.
+    pub(crate) fn of(mut problems: Vec<Problem>) -> Self {
+        problems.sort_by_key(|problem| problem.at);
+        let first = problems.first().expect("a refusal has a problem");
         let more = match problems.len() - 1 {
             0 => String::new(),
             1 => "; and one more problem".to_owned(),
@@ -161,6 +162,11 @@ impl RequestRefusal {
         let message = format!("{} (entry {}): {}{more}", first.name, first.at, first.message);
         let code = first.code;
         problems.truncate(PROBLEMS_MAX);
-        Some(Self { code, message, problems })
+        Self { code, message, problems }
     }
+}
+
+/// Refuses a request that has problems.
+pub(crate) fn refuse(problems: Vec<Problem>) -> Result<(), RequestRefusal> {
+    if problems.is_empty() { Ok(()) } else { Err(RequestRefusal::of(problems)) }
 }

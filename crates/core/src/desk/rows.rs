@@ -1,9 +1,9 @@
-//! One page of rows as JSON: as many as there is room for. Knows nothing of what they say.
+//! One page of an answer: as many rows of JSON as fit. It does not know what the rows mean.
 
-/// Bytes of one page, in which only a single row may be larger: what is written in one long turn of work.
+/// The most bytes of one page, unless its only row is larger. They are written in one long turn of work.
 pub const PAGE_BYTES_MAX: usize = 64 << 10;
 
-/// The rows of a page so far, with commas between them.
+/// The rows of a page, with commas between them.
 #[derive(Debug)]
 pub(crate) struct AnswerRows {
     text: Vec<u8>,
@@ -13,13 +13,13 @@ pub(crate) struct AnswerRows {
 }
 
 impl AnswerRows {
-    /// A page of so many rows and bytes at most.
+    /// A page of at most so many rows and bytes.
     pub fn new(count_max: usize, bytes_max: usize) -> Self {
         Self { text: Vec::new(), count: 0, count_max, bytes_max }
     }
 
-    /// Adds rows until the page is full; the index of the first that is left out. A row that no page holds is
-    /// an error: its index and bytes.
+    /// Adds rows until the page is full; returns the index of the first row left out. The error is a row that fits
+    /// in no page: its index and bytes.
     pub fn fill<I, R>(
         &mut self,
         rows: impl Iterator<Item = (I, R)>,
@@ -47,7 +47,7 @@ impl AnswerRows {
         Ok(None)
     }
 
-    /// The rows as the items of a list.
+    /// The rows as the items of a JSON list.
     pub fn text(&self) -> &[u8] {
         &self.text
     }
@@ -57,7 +57,7 @@ impl AnswerRows {
 mod tests {
     use super::*;
 
-    /// The page of these rows, and the place of the first that is left out.
+    /// The page of these rows, and the position of the first row left out.
     fn page(
         mut rows: AnswerRows,
         texts: &[&str],
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_has_as_many_rows_as_fit_and_one_row_of_any_size_that_is_taken() {
+    fn a_page_has_as_many_rows_as_fit_and_at_least_one_if_the_client_accepts_it() {
         let few = AnswerRows::new(10, 8);
         assert_eq!(page(few, &["1", "\"ab\"", "3", "4"]), ("1,\"ab\",3".to_owned(), Ok(Some(3))));
         let long = "x".repeat(PAGE_BYTES_MAX + 2);

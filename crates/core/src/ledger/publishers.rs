@@ -47,8 +47,7 @@ impl table::TableChange {
 impl streams::StreamsChange {
     /// Appends a record of what the requesting session publishes from now on. The records of the change come first.
     pub(crate) fn record_entered(&self, session: SessionKey, out: &mut Vec<u8>) {
-        let entered = self.entered.iter().map(|stream| stream.get()).collect();
-        write(session, &RangeSet::new(), &entered, out);
+        write(session, &RangeSet::new(), &self.entered, out);
     }
 }
 

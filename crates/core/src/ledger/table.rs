@@ -228,7 +228,7 @@ impl Registry {
         let mut owners = OwnerWriter::default();
         for set in [&change.added, &change.changed, &change.revived] {
             for parameter in set.indices().map(ParameterIndex::new) {
-                if let Some(entry) = self.get(parameter) {
+                if let Some(entry) = self.entries().get(parameter) {
                     owners.write(self.entries().owner(parameter), out);
                     write_declared(parameter, entry, out);
                 }

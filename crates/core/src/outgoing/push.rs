@@ -6,7 +6,7 @@ use super::lane::{Encoded, Room};
 use super::take::SLICE_BYTES;
 use super::{Outgoing, Overflow};
 use crate::packets::packet_length;
-use crate::streams::Portion;
+use crate::streams::ChunkBudget;
 use crate::table::PlainRoom;
 use crate::{Delivery, Limit, Millis, SharedBytes, memory};
 
@@ -147,9 +147,9 @@ impl Outgoing {
 
     /// How many bytes of streams, or of values sent again, may be added; None while the client is away or does not keep
     /// up.
-    pub fn stream_room(&self) -> Option<Portion> {
+    pub fn stream_room(&self) -> Option<ChunkBudget> {
         let most = self.bounds.outbox_bytes.saturating_sub(self.lane.queued_bytes());
-        let room = Portion { bytes: SLICE_BYTES.min(most), most };
+        let room = ChunkBudget { bytes: SLICE_BYTES.min(most), most };
         (self.peer.is_some() && self.is_drained()).then_some(room)
     }
 

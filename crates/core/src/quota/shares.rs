@@ -41,6 +41,16 @@ impl Shares {
         }
     }
 
+    /// One owner, if any, gives so much back, and another one, if any, holds so much more.
+    pub(crate) fn hand_over(&mut self, from: Option<&Owner>, to: Option<&Owner>, amount: usize) {
+        if let Some(owner) = from {
+            self.give(owner, amount);
+        }
+        if let Some(owner) = to {
+            self.take(owner, amount);
+        }
+    }
+
     /// What an owner holds.
     pub fn held(&self, owner: &Owner) -> usize {
         self.held.get(owner).copied().unwrap_or_default()

@@ -1,35 +1,15 @@
-//! Answers about streams as JSON: what a client gets, and what is told to all who follow them.
+//! Answers about streams as JSON, and the messages that announce changes.
+
+use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::state::Streams;
 use crate::StreamIndex;
-use crate::desk::{ChangeMessages, json};
+use crate::desk::{ChangeEvent, ChangeMessages, json};
 
-/// Streams in one message that tells of them, at most.
-const TOLD_MAX: usize = 100;
-
-/// What is told to those who follow the streams.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum StreamsEvent {
-    /// Streams were added.
-    Added,
-    /// Their descriptions changed.
-    Changed,
-    /// They were removed.
-    Removed,
-    /// Nobody publishes them any more.
-    Silent,
-    /// Somebody publishes them again.
-    Live,
-}
-
-#[derive(Serialize)]
-pub(super) struct DeclaredStreams {
-    pub revision: u64,
-    pub indices: Vec<StreamIndex>,
-}
+/// The most streams in one message that announces a change.
+const ANNOUNCED_MAX: usize = 100;
 
 #[derive(Serialize)]
 pub(super) struct RemovedStreams {
@@ -43,15 +23,15 @@ pub(super) struct ListedStream<'a> {
     name: &'a str,
     #[serde(flatten)]
     definition: &'a super::Definition,
-    /// Whether somebody publishes it, and how many.
+    /// Whether a connected client publishes it, and how many do.
     live: bool,
     publishers: usize,
-    /// The number of the oldest chunk that is kept, and of the next one.
+    /// The sequence of the oldest chunk in the buffer, and of the next chunk to arrive.
     first: u64,
     next: u64,
-    /// What the chunks that are kept count.
+    /// The bytes of the buffer that are used.
     bytes: usize,
-    /// Bytes of all chunks since the start, and when the last one was received.
+    /// The bytes of all chunks since the start, and when the last one was received.
     received_bytes: u64,
     received_ns: Option<i64>,
 }
@@ -68,28 +48,28 @@ impl Streams {
             first: ring.first(),
             next: ring.next(),
             bytes: ring.bytes(),
-            received_bytes: ring.received_bytes(),
-            received_ns: ring.received_ns(),
+            received_bytes: ring.received_bytes,
+            received_ns: ring.received_ns,
         })
     }
-}
 
-/// The JSON that tells of an event, in as many messages as it takes.
-pub fn told(
-    revision: u64,
-    event: StreamsEvent,
-    streams: &[(StreamIndex, String)],
-) -> ChangeMessages {
-    #[derive(Serialize)]
-    struct Message<'a> {
-        revision: u64,
-        event: StreamsEvent,
-        indices: Vec<StreamIndex>,
-        names: Vec<&'a str>,
+    /// The messages that announce an event, as many as it takes.
+    pub(super) fn announce(
+        &self,
+        event: ChangeEvent,
+        streams: &[(StreamIndex, Arc<str>)],
+    ) -> ChangeMessages {
+        #[derive(Serialize)]
+        struct Message<'a> {
+            revision: u64,
+            event: ChangeEvent,
+            indices: Vec<StreamIndex>,
+            names: Vec<&'a str>,
+        }
+        let messages = streams.chunks(ANNOUNCED_MAX).map(|some| {
+            let (indices, names) = some.iter().map(|(index, name)| (*index, &**name)).unzip();
+            json(&Message { revision: self.revision, event, indices, names })
+        });
+        messages.collect()
     }
-    let messages = streams.chunks(TOLD_MAX).map(|some| {
-        let (indices, names) = some.iter().map(|(index, name)| (*index, &**name)).unzip();
-        json(&Message { revision, event, indices, names })
-    });
-    messages.collect()
 }

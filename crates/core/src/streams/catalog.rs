@@ -1,24 +1,22 @@
-//! The streams by index and by name: what the journal knows of them.
+//! The streams by index and by name: the part of the streams that the journal keeps.
 //!
-//! An index is given once. A stream that was removed is forgotten, its index is not given again.
+//! An index is given once. A removed stream is forgotten, but its index is not given again.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::definition::Definition;
+use crate::desk::INDICES_MAX;
 use crate::{Owner, Shares, StreamIndex};
 
-/// Indices that are given.
-pub(super) const INDICES_MAX: u32 = 1 << 22;
-
-/// A stream that is there.
+/// An existing stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamEntry {
     /// Its topic.
     pub name: Arc<str>,
-    /// What it is.
+    /// Its definition.
     pub definition: Arc<Definition>,
-    /// Whose quota it is counted for.
+    /// The owner whose quota counts it.
     pub owner: Option<Owner>,
 }
 
@@ -28,7 +26,7 @@ pub struct Catalog {
     entries: BTreeMap<StreamIndex, StreamEntry>,
     names: HashMap<Arc<str>, StreamIndex>,
     end: StreamIndex,
-    /// Of all buffers.
+    /// The bytes of all buffers, as declared.
     bytes: usize,
     /// How many streams each owner has, and the bytes of their buffers.
     shares: Shares,
@@ -36,12 +34,12 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// How many there are.
+    /// How many streams there are.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no streams.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -51,17 +49,22 @@ impl Catalog {
         self.end
     }
 
-    /// A stream that is there.
+    /// An existing stream.
     pub fn get(&self, index: StreamIndex) -> Option<&StreamEntry> {
         self.entries.get(&index)
     }
 
-    /// The index of a stream that is there.
+    /// The index of an existing stream.
     pub fn index_of(&self, name: &str) -> Option<StreamIndex> {
         self.names.get(name).copied()
     }
 
-    /// The streams from an index on, in order.
+    /// An existing stream, by name.
+    pub(super) fn named(&self, name: &str) -> Option<&StreamEntry> {
+        self.get(self.index_of(name)?)
+    }
+
+    /// The streams from an index on, ascending.
     pub fn iter_from(
         &self,
         index: StreamIndex,
@@ -69,7 +72,7 @@ impl Catalog {
         self.entries.range(index..).map(|(index, entry)| (*index, entry))
     }
 
-    /// Bytes that all buffers together may take.
+    /// The bytes of all buffers, as declared.
     pub fn buffer_bytes(&self) -> usize {
         self.bytes
     }
@@ -80,31 +83,25 @@ impl Catalog {
     }
 
     /// The bytes of each owner's buffers.
-    pub fn bytes_shares(&self) -> &Shares {
+    pub(super) fn bytes_shares(&self) -> &Shares {
         &self.bytes_shares
     }
 
-    /// A stream that is there is this owner's.
+    /// Sets the owner of an existing stream.
     pub fn own(&mut self, index: StreamIndex, owner: Option<&Owner>) {
         let Some(entry) = self.entries.get_mut(&index) else { return };
         let bytes = entry.definition.buffer_bytes;
         let before = std::mem::replace(&mut entry.owner, owner.cloned());
-        self.give_back(before.as_ref(), bytes);
-        if let Some(owner) = owner {
-            self.shares.take(owner, 1);
-            self.bytes_shares.take(owner, bytes);
-        }
+        self.hand_over(before.as_ref(), owner, bytes);
     }
 
-    fn give_back(&mut self, owner: Option<&Owner>, bytes: usize) {
-        if let Some(owner) = owner {
-            self.shares.give(owner, 1);
-            self.bytes_shares.give(owner, bytes);
-        }
+    fn hand_over(&mut self, from: Option<&Owner>, to: Option<&Owner>, bytes: usize) {
+        self.shares.hand_over(from, to, 1);
+        self.bytes_shares.hand_over(from, to, bytes);
     }
 
-    /// A stream is there: new, or described anew. An earlier one of its name or index is gone. It
-    /// is nobody's until [`Self::own`], unless it was there before.
+    /// Adds a stream, or changes its definition. Another stream with the same name or index is removed. A new stream
+    /// has no owner until [`Self::own`].
     pub fn put(
         &mut self,
         index: StreamIndex,
@@ -112,7 +109,7 @@ impl Catalog {
         definition: Definition,
     ) -> Result<(), &'static str> {
         if index.get() >= INDICES_MAX {
-            return Err("there is no such index of a stream");
+            return Err("streams have no such index");
         }
         if let Some(other) = self.index_of(name).filter(|other| *other != index) {
             self.remove(other);
@@ -132,13 +129,13 @@ impl Catalog {
         self.end = self.end.max(index.next());
         if let Some(before) = self.entries.insert(index, entry) {
             self.bytes -= before.definition.buffer_bytes;
-            self.give_back(before.owner.as_ref(), before.definition.buffer_bytes);
+            self.hand_over(before.owner.as_ref(), None, before.definition.buffer_bytes);
             self.own(index, before.owner.as_ref());
         }
         Ok(())
     }
 
-    /// A stream is gone; its index is never given again, also where it was not known.
+    /// Removes a stream. Its index is never given again, even if the stream was not known.
     pub fn remove(&mut self, index: StreamIndex) -> Option<StreamEntry> {
         if index.get() < INDICES_MAX {
             self.end = self.end.max(index.next());
@@ -146,7 +143,7 @@ impl Catalog {
         let gone = self.entries.remove(&index)?;
         self.names.remove(&gone.name);
         self.bytes -= gone.definition.buffer_bytes;
-        self.give_back(gone.owner.as_ref(), gone.definition.buffer_bytes);
+        self.hand_over(gone.owner.as_ref(), None, gone.definition.buffer_bytes);
         Some(gone)
     }
 }

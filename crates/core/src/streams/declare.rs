@@ -1,49 +1,49 @@
-//! Declaring streams and removing them: all that are asked for, or none and every reason why.
+//! Declaring and removing streams: all that a request names, or none and every reason why.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::catalog::INDICES_MAX;
+use slipring_wire::frame::RangeSet;
+
 use super::definition::Definition;
-use super::request::StreamDeclaration;
 use super::state::{Streams, one};
-use crate::desk::{Problem, ProblemCode, Requester, check_name};
+use crate::desk::{
+    DeclaredEntry, DeskSize, EntryGrowth, Problem, ProblemCode, Requester, entry_problems,
+    lack_of_room,
+};
 use crate::{SessionKey, StreamIndex};
 
-/// Bytes that all buffers together may take.
-pub const BUFFERS_BYTES_MAX: usize = 256 << 20;
-
-/// What a request did: indices, ascending.
+/// What a request changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StreamsChange {
     /// New streams.
-    pub added: Vec<StreamIndex>,
-    /// Described anew.
-    pub changed: Vec<StreamIndex>,
-    /// Gone, with their names.
-    pub removed: Vec<(StreamIndex, String)>,
-    /// Somebody publishes them again.
-    pub live: Vec<StreamIndex>,
-    /// What the session publishes from now on, and did not before. Of the streams nothing is different by
-    /// that.
-    pub entered: Vec<StreamIndex>,
+    pub added: RangeSet,
+    /// Streams with another description, buffer or media type.
+    pub changed: RangeSet,
+    /// Removed streams with their names, ascending.
+    pub removed: Vec<(StreamIndex, Arc<str>)>,
+    /// Streams that were silent and have a publisher again.
+    pub live: RangeSet,
+    /// Streams that the session publishes from now on, and did not before. This alone does not change the streams.
+    pub entered: RangeSet,
 }
 
 impl StreamsChange {
-    /// Whether the journal has to know of it.
+    /// Whether the journal records it.
     pub fn is_recorded(&self) -> bool {
         !(self.added.is_empty() && self.changed.is_empty() && self.removed.is_empty())
     }
 
-    /// Whether nothing of the streams is different.
+    /// Whether the streams have not changed.
     pub fn is_empty(&self) -> bool {
         !self.is_recorded() && self.live.is_empty()
     }
 }
 
+type StreamDeclaration = DeclaredEntry<Definition>;
+
 impl Streams {
-    /// Makes a session a publisher of these streams; those that are not there yet are added. The index
-    /// of each, or all that is wrong.
+    /// Makes a session a publisher of these streams, and adds those that do not exist yet. Returns the index of each;
+    /// the error has every problem.
     pub fn declare(
         &mut self,
         asked: &[StreamDeclaration],
@@ -56,10 +56,6 @@ impl Streams {
         let mut change = StreamsChange::default();
         let indices =
             asked.iter().map(|one| self.declare_one(one, requester, &mut change)).collect();
-        let StreamsChange { added, changed, live, entered, .. } = &mut change;
-        for set in [added, changed, live, entered] {
-            set.sort_unstable();
-        }
         self.revise(&change);
         Ok((indices, change))
     }
@@ -70,16 +66,16 @@ impl Streams {
         requester: &Requester<'_>,
         change: &mut StreamsChange,
     ) -> StreamIndex {
-        let known = self.catalog.index_of(&asked.name);
+        let (session, known) = (requester.from.session, self.catalog.index_of(&asked.name));
         let index = known.unwrap_or_else(|| self.catalog.end());
-        let before = self.catalog.get(index).map(|one| Arc::clone(&one.definition));
-        let is_another = |before: &Arc<Definition>| before.media != asked.definition.media;
-        let is_another = before.as_ref().is_some_and(is_another);
-        if is_another {
+        let before = self.catalog.get(index).map(|entry| Arc::clone(&entry.definition));
+        let has_other_media =
+            before.as_ref().is_some_and(|before| before.media != asked.definition.media);
+        if has_other_media {
             self.publishers.forget_silent(index);
         }
-        if is_another || self.publishers.is_live(requester.from.session, index).is_none() {
-            change.entered.push(index);
+        if has_other_media || self.publishers.is_live(session, index).is_none() {
+            change.entered.extend([index.get()]);
         }
         if before.as_deref() != Some(&asked.definition) {
             self.catalog
@@ -88,32 +84,20 @@ impl Streams {
             if requester.owner().is_some() {
                 self.catalog.own(index, requester.owner());
             }
-            let kind = if known.is_some() { &mut change.changed } else { &mut change.added };
-            kind.push(index);
+            let set = if known.is_some() { &mut change.changed } else { &mut change.added };
+            set.extend([index.get()]);
             self.take_in(index);
         }
-        let entered = self.publishers.enter(requester.from.session, "", &one(index));
-        if !entered.first.is_empty() && known.is_some() {
-            change.live.push(index);
+        let entered = self.publishers.enter(session, "", &one(index));
+        if known.is_some() {
+            change.live.add(&entered.first);
         }
         index
     }
 
     fn problems(&self, asked: &[StreamDeclaration], requester: &Requester<'_>) -> Vec<Problem> {
-        let (mut problems, mut names) = (Vec::new(), HashSet::new());
-        for one in asked {
-            let mut tell = |code, text| problems.push(Problem::new(one.at, &one.name, code, text));
-            if let Err(text) = check_name(&one.name, &requester.bounds) {
-                tell(ProblemCode::Name, text);
-            }
-            one.definition.check(&mut tell);
-            if !names.insert(&*one.name) {
-                tell(ProblemCode::Duplicate, "the request has this name twice".to_owned());
-            }
-            if let Some(text) = self.clash(one, requester) {
-                tell(ProblemCode::Clash, text);
-            }
-        }
+        let mut problems = entry_problems(asked, &requester.bounds, Definition::check);
+        problems.extend(asked.iter().filter_map(|one| self.clash(one, requester)));
         if problems.is_empty() {
             problems.extend(self.lack_of_room(asked, requester));
             problems.extend(self.beyond_quota(asked, requester));
@@ -122,58 +106,48 @@ impl Streams {
             (problems.is_empty(), asked.first(), self.publishers.has_room_for(asked.len()))
         {
             let text = "all clients together have declared as many streams as they may";
-            problems.push(Problem::new(first.at, &first.name, ProblemCode::Full, text));
+            problems.push(first.problem(ProblemCode::Full, text));
         }
         problems
     }
 
-    fn clash(&self, asked: &StreamDeclaration, requester: &Requester<'_>) -> Option<String> {
+    fn clash(&self, asked: &StreamDeclaration, requester: &Requester<'_>) -> Option<Problem> {
         if (requester.is_taken)(&asked.name) {
-            return Some("a parameter has this name; take another one".to_owned());
+            let text = "a parameter has this name; take another one";
+            return Some(asked.problem(ProblemCode::Clash, text));
         }
         let index = self.catalog.index_of(&asked.name)?;
-        let known = &self.catalog.get(index)?.definition;
+        let media = &self.catalog.get(index)?.definition.media;
         let others = self.publishers.others(requester.from.session, index);
-        (others > 0 && known.media != asked.definition.media)
-            .then(|| format!("another client publishes it as {}; take another name", known.media))
+        (others > 0 && *media != asked.definition.media).then(|| {
+            let text = format!("another client publishes it as {media}; take another name");
+            asked.problem(ProblemCode::Clash, text)
+        })
     }
 
-    /// The first stream that there is no room for.
     fn lack_of_room(
         &self,
         asked: &[StreamDeclaration],
         requester: &Requester<'_>,
     ) -> Option<Problem> {
-        let there = self.catalog.len();
-        let (mut live, mut bytes) = (there, self.catalog.buffer_bytes());
-        let mut end = self.catalog.end().get();
-        for one in asked {
-            let known = self.catalog.index_of(&one.name).and_then(|index| self.catalog.get(index));
+        let Self { catalog, .. } = self;
+        let size = DeskSize {
+            entries: catalog.len(),
+            bytes: catalog.buffer_bytes(),
+            end: catalog.end().get(),
+        };
+        let growth = |one: &StreamDeclaration| {
+            let known = catalog.named(&one.name);
+            let is_added = known.is_none();
             let had = known.map_or(0, |known| known.definition.buffer_bytes);
-            bytes = bytes - had + one.definition.buffer_bytes;
-            live += usize::from(known.is_none());
-            end += u32::from(known.is_none());
-            let what = if known.is_none() && live > requester.bounds.entries {
-                format!(
-                    "there are {there} streams, and room for {} (limits.streams)",
-                    requester.bounds.entries
-                )
-            } else if one.definition.buffer_bytes > had && bytes > requester.bounds.bytes {
-                format!(
-                    "all buffers together may take {} bytes; ask for less",
-                    requester.bounds.bytes
-                )
-            } else if end > INDICES_MAX {
-                format!("all {INDICES_MAX} indices of streams were given")
-            } else {
-                continue;
-            };
-            return Some(Problem::new(one.at, &one.name, ProblemCode::Full, what));
-        }
-        None
+            let needs = one.definition.buffer_bytes;
+            EntryGrowth { is_added, takes_index: is_added, had, needs }
+        };
+        let growths = asked.iter().map(|one| (one, growth(one)));
+        lack_of_room::<Self, _>(size, &requester.bounds, growths)
     }
 
-    /// The first stream, if their owner may not have them all.
+    /// The first stream, if their owner has no quota left for all of them.
     fn beyond_quota(
         &self,
         asked: &[StreamDeclaration],
@@ -182,9 +156,9 @@ impl Streams {
         let (owner, [counts, sizes]) = (requester.owner()?, &requester.bounds.quotas);
         let (mut count, mut bytes) = (0, 0);
         for one in asked {
-            let known = self.catalog.index_of(&one.name).and_then(|index| self.catalog.get(index));
+            let known = self.catalog.named(&one.name);
             if known.is_some_and(|known| *known.definition == one.definition) {
-                continue; // it stays whose it is
+                continue; // it keeps its owner
             }
             let own = known.filter(|known| known.owner.as_ref() == Some(owner));
             let had = own.map_or(0, |own| own.definition.buffer_bytes);
@@ -195,33 +169,29 @@ impl Streams {
         let limit = checked.and_then(|()| sizes.check(self.catalog.bytes_shares(), owner, bytes));
         let (code, what) =
             ProblemCode::of_quota(limit.err()?, "streams, or bytes of their buffers")?;
-        let first = asked.first()?;
-        Some(Problem::new(first.at, &first.name, code, what))
+        Some(asked.first()?.problem(code, what))
     }
 
-    /// Removes streams, all or none: they are there, and nobody else publishes them.
+    /// Removes streams, if all of them exist and no other client publishes one; else the error has every problem.
     pub fn remove(
         &mut self,
         session: SessionKey,
         names: &[String],
     ) -> Result<StreamsChange, Vec<Problem>> {
-        let (mut indices, mut problems) = (Vec::new(), Vec::new());
+        let (mut indices, mut problems) = (RangeSet::new(), Vec::new());
         for (at, name) in names.iter().enumerate() {
             match self.removable(session, name) {
-                Ok(index) => indices.push(index),
+                Ok(index) => indices.extend([index.get()]),
                 Err((code, text)) => problems.push(Problem::new(at, name, code, text)),
             }
         }
         if !problems.is_empty() {
             return Err(problems);
         }
-        indices.sort_unstable();
-        indices.dedup();
         let mut change = StreamsChange::default();
-        for index in indices {
-            if let Some(gone) = self.take_out(index) {
-                change.removed.push((index, gone.name.to_string()));
-            }
+        for index in indices.indices().map(StreamIndex::new) {
+            let gone = self.take_out(index);
+            change.removed.extend(gone.map(|gone| (index, gone.name)));
         }
         self.revise(&change);
         Ok(change)
@@ -238,15 +208,8 @@ impl Streams {
             0 => Ok(index),
             _ => Err((
                 ProblemCode::Published,
-                "another client publishes it; it can go when that has gone",
+                "another client publishes it; remove it after that client has disconnected",
             )),
         }
-    }
-}
-
-impl StreamDeclaration {
-    /// A stream to declare, and its position in the request.
-    pub fn new(at: usize, name: impl Into<String>, definition: Definition) -> Self {
-        Self { at, name: name.into(), definition }
     }
 }

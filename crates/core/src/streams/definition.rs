@@ -1,29 +1,23 @@
-//! What a stream is: its media type, what people are told of it, and how much of it is kept.
+//! The definition of a stream: its media type, its description, its source and the size of its buffer.
 
 use serde::{Deserialize, Serialize};
 
-use crate::desk::ProblemCode;
+use crate::desk::{DESCRIPTION_BYTES_MAX, ProblemCode, Report, SOURCE_BYTES_MAX, check_text};
 
-/// Bytes of a buffer where nothing is said.
-pub const BUFFER_BYTES: usize = 1 << 20;
-/// The smallest buffer.
-pub const BUFFER_BYTES_MIN: usize = 1 << 10;
-/// The largest buffer.
-pub const BUFFER_BYTES_MAX: usize = 64 << 20;
+const BUFFER_BYTES_MIN: usize = 1 << 10;
+const BUFFER_BYTES_MAX: usize = 64 << 20;
 const MEDIA_BYTES_MAX: usize = 256;
-const DESCRIPTION_BYTES_MAX: usize = 1_000;
-const SOURCE_BYTES_MAX: usize = 256;
 
-/// A stream, without its name.
+/// The definition of a stream, without its name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object such as {\"media\": \"audio/pcm;rate=48000\"}")]
 pub struct Definition {
     /// The media type of its chunks, such as `audio/pcm;rate=48000`.
     pub media: String,
-    /// For people.
+    /// What it is, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Bytes of its last chunks that are kept.
+    /// The size of its buffer.
     #[serde(default = "buffer_bytes")]
     pub buffer_bytes: usize,
     /// Where it comes from.
@@ -31,15 +25,16 @@ pub struct Definition {
     pub source: Option<String>,
 }
 
-fn buffer_bytes() -> usize {
-    BUFFER_BYTES
+/// The bytes of a buffer if a declaration does not say.
+pub(super) fn buffer_bytes() -> usize {
+    1 << 20
 }
 
 impl Definition {
-    /// Of this media type, the rest as it is when nothing is said.
+    /// A definition with a media type and defaults for the rest.
     pub fn new(media: impl Into<String>) -> Self {
         let media = media.into();
-        Self { media, description: None, buffer_bytes: BUFFER_BYTES, source: None }
+        Self { media, description: None, buffer_bytes: buffer_bytes(), source: None }
     }
 
     /// Reads the JSON of [`Self::to_json`].
@@ -47,48 +42,41 @@ impl Definition {
         serde_json::from_str(text)
     }
 
-    /// As JSON, for the journal.
+    /// The definition as JSON, for the journal.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("strings and a number")
     }
 
-    /// Tells everything that is wrong with it.
-    pub(super) fn check(&self, tell: &mut dyn FnMut(ProblemCode, String)) {
+    /// Reports every problem of the definition.
+    pub(super) fn check(&self, report: &mut Report<'_>) {
         if let Err(text) = check_media(&self.media) {
-            tell(ProblemCode::Media, text);
+            report(ProblemCode::Media, text);
         }
-        let texts = [
-            (ProblemCode::Description, "description", &self.description, DESCRIPTION_BYTES_MAX),
-            (ProblemCode::Source, "source", &self.source, SOURCE_BYTES_MAX),
-        ];
-        for (code, what, text, most) in texts {
-            let bytes = text.as_ref().map_or(0, String::len);
-            if bytes > most {
-                tell(code, format!("a {what} of {bytes} bytes; {most} are allowed"));
-            }
-        }
+        let description = self.description.as_ref();
+        check_text(ProblemCode::Description, description, DESCRIPTION_BYTES_MAX, report);
+        check_text(ProblemCode::Source, self.source.as_ref(), SOURCE_BYTES_MAX, report);
         if !(BUFFER_BYTES_MIN..=BUFFER_BYTES_MAX).contains(&self.buffer_bytes) {
             let text = format!(
-                "buffer_bytes is from {BUFFER_BYTES_MIN} to {BUFFER_BYTES_MAX}, not {}",
+                "buffer_bytes must be from {BUFFER_BYTES_MIN} to {BUFFER_BYTES_MAX}, not {}",
                 self.buffer_bytes
             );
-            tell(ProblemCode::Buffer, text);
+            report(ProblemCode::Buffer, text);
         }
     }
 }
 
-/// A media type is a type, a slash, a subtype and perhaps parameters; no more is looked at.
+/// A media type is a type, a slash, a subtype and perhaps parameters; the parameters are not checked.
 fn check_media(media: &str) -> Result<(), String> {
     let bytes = media.len();
     if bytes > MEDIA_BYTES_MAX {
-        return Err(format!("a media type of {bytes} bytes; {MEDIA_BYTES_MAX} are allowed"));
+        return Err(format!("the media type has {bytes} bytes; {MEDIA_BYTES_MAX} are allowed"));
     }
-    let whole = media.split(';').next().unwrap_or_default();
+    let essence = media.split(';').next().unwrap_or_default();
     let is_token = |text: &str| {
         !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/')
     };
     let is_text = media.chars().all(|character| !character.is_control());
-    match whole.trim_end().split_once('/') {
+    match essence.trim_end().split_once('/') {
         Some((kind, subtype)) if is_text && is_token(kind) && is_token(subtype) => Ok(()),
         _ => Err("a media type is like `audio/pcm;rate=48000` or `video/h264`".to_owned()),
     }

@@ -1,18 +1,24 @@
-//! What the streams answer to each request.
+//! The desk of the streams: what each request does.
 
+use std::sync::Arc;
+
+use slipring_wire::frame::RangeSet;
 use slipring_wire::matches;
 
-use super::answer::{DeclaredStreams, RemovedStreams, StreamsEvent, told};
-use super::declare::{BUFFERS_BYTES_MAX, StreamsChange};
+use super::answer::RemovedStreams;
+use super::declare::StreamsChange;
 use super::request::StreamsRequest;
 use super::state::Streams;
 use crate::desk::{
-    ChangeMessages, Desk, DeskBounds, ENVELOPE_BYTES, INDEX_BYTES, RequestRefusal, Requester, json,
-    page,
+    ChangeEvent, ChangeMessages, Desk, DeskBounds, ENVELOPE_BYTES, FoundIndices, INDEX_BYTES,
+    RequestRefusal, Requester, json, page,
 };
 use crate::ledger::{OwnerWriter, StreamRecord};
 use crate::table::ClockReading;
 use crate::{Limit, Limits, SessionKey, StreamIndex};
+
+/// The most bytes of all buffers, as declared.
+const BUFFERS_BYTES_MAX: usize = 256 << 20;
 
 impl Desk for Streams {
     type Request = StreamsRequest;
@@ -21,7 +27,8 @@ impl Desk for Streams {
     const CHANGES: &'static str = "$slipring/streams/changes";
     const QUESTIONS: &'static [&'static str] = &["list"];
     const LIMITS: [Limit; 2] = [Limit::Streams, Limit::OwnerStreams];
-    const ANSWER_WORK: usize = 4; // all streams may be looked at
+    const BYTES_OF: &'static str = "buffers of all streams";
+    const ANSWER_WORK: usize = 4; // a list may have to look at all streams
 
     fn bounds(limits: &Limits) -> DeskBounds {
         let quotas = limits.streams_quotas(BUFFERS_BYTES_MAX);
@@ -37,25 +44,27 @@ impl Desk for Streams {
         request: StreamsRequest,
         requester: &Requester<'_>,
     ) -> Result<(Vec<u8>, StreamsChange), RequestRefusal> {
-        let refuse = |problems| RequestRefusal::of(problems).expect("there is a problem");
         match request {
             StreamsRequest::Declare(asked) => {
                 requester.expect_whole(ENVELOPE_BYTES + INDEX_BYTES * asked.len())?;
-                let (indices, change) = self.declare(&asked, requester).map_err(refuse)?;
-                Ok((json(&DeclaredStreams { revision: self.revision(), indices }), change))
+                let (indices, change) =
+                    self.declare(&asked, requester).map_err(RequestRefusal::of)?;
+                let (table, revision) = (None, self.revision);
+                Ok((json(&FoundIndices { table, revision, indices }), change))
             }
             StreamsRequest::Remove { names } => {
                 requester.expect_whole(ENVELOPE_BYTES)?;
-                let change = self.remove(requester.from.session, &names).map_err(refuse)?;
+                let change = self.remove(requester.from.session, &names);
+                let change = change.map_err(RequestRefusal::of)?;
                 let removed = change.removed.len();
-                Ok((json(&RemovedStreams { revision: self.revision(), removed }), change))
+                Ok((json(&RemovedStreams { revision: self.revision, removed }), change))
             }
             StreamsRequest::List { filter, from, count } => {
                 let there = self.catalog.iter_from(from);
                 let there = there.filter(|(_, entry)| matches(&filter, &entry.name));
                 let listed = there.filter_map(|(index, _)| Some((index, self.listed(index)?)));
                 let (rows, next) = requester.rows(count, listed)?;
-                let fields = format!("\"revision\":{}", self.revision());
+                let fields = format!("\"revision\":{}", self.revision);
                 Ok((page(&fields, next, "streams", &rows), StreamsChange::default()))
             }
         }
@@ -66,10 +75,10 @@ impl Desk for Streams {
             StreamRecord::Removed { stream: *stream }.encode(out);
         }
         let mut owners = OwnerWriter::default();
-        for stream in change.added.iter().chain(&change.changed) {
-            if let Some(entry) = self.catalog.get(*stream) {
+        for stream in change.added.indices().chain(change.changed.indices()).map(StreamIndex::new) {
+            if let Some(entry) = self.catalog.get(stream) {
                 owners.write(entry.owner.as_ref(), out);
-                entry.record(*stream, out);
+                entry.record(stream, out);
             }
         }
         if let Some(session) = kept {
@@ -82,24 +91,28 @@ impl Desk for Streams {
             return None;
         }
         let events = [
-            (StreamsEvent::Added, self.named(change.added.iter().copied())),
-            (StreamsEvent::Changed, self.named(change.changed.iter().copied())),
-            (StreamsEvent::Removed, change.removed.clone()),
-            (StreamsEvent::Live, self.named(change.live.iter().copied())),
+            (ChangeEvent::Added, self.named(&change.added)),
+            (ChangeEvent::Changed, self.named(&change.changed)),
+            (ChangeEvent::Removed, change.removed.clone()),
+            (ChangeEvent::Live, self.named(&change.live)),
         ];
-        let told = events.iter().flat_map(|(event, some)| told(self.revision, *event, some));
-        Some(told.collect())
+        Some(events.iter().flat_map(|(event, some)| self.announce(*event, some)).collect())
     }
 
     fn take_reached(&mut self) -> (Limit, u64) {
         (Limit::Streams, self.take_unread())
     }
 
+    fn restore(&mut self, session: SessionKey, client_id: &str, declared: &RangeSet) {
+        let Self { catalog, publishers, .. } = self;
+        let exists = |index: &u32| catalog.get(StreamIndex::new(*index)).is_some();
+        publishers.restore(session, client_id, declared, catalog.end().get(), exists);
+    }
+
     fn leave(&mut self, session: SessionKey, is_kept: bool, _: ClockReading) -> ChangeMessages {
-        self.follows.leave_all(session);
+        self.readers.leave_all(session);
         let silent = self.publishers.leave(session, is_kept);
-        let silent = self.named(silent.indices().map(StreamIndex::new));
-        told(self.revision, StreamsEvent::Silent, &silent)
+        self.announce(ChangeEvent::Silent, &self.named(&silent))
     }
 
     fn end(&mut self, session: SessionKey) {
@@ -108,9 +121,9 @@ impl Desk for Streams {
 }
 
 impl Streams {
-    /// Those of these streams that are there, with their names.
-    fn named(&self, streams: impl Iterator<Item = StreamIndex>) -> Vec<(StreamIndex, String)> {
-        let name = |index| Some((index, self.catalog.get(index)?.name.to_string()));
-        streams.filter_map(name).collect()
+    /// Those of these streams that exist, with their names.
+    fn named(&self, streams: &RangeSet) -> Vec<(StreamIndex, Arc<str>)> {
+        let name = |index| Some((index, Arc::clone(&self.catalog.get(index)?.name)));
+        streams.indices().map(StreamIndex::new).filter_map(name).collect()
     }
 }

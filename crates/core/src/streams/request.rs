@@ -1,61 +1,54 @@
-//! Requests about streams as bytes: `docs/streams.md` has them all. Hostile until parsed.
+//! Requests about streams as bytes: `docs/streams.md` has them all. A request is hostile until it is parsed.
+
+use std::borrow::Cow;
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use slipring_wire::check_filter;
 
-use super::definition::{BUFFER_BYTES, Definition};
+use super::definition::{self, Definition};
 use crate::StreamIndex;
 use crate::desk::{
-    Problem, ProblemCode, RequestRefusal, check_bytes, check_prefix, full_name, json_error, parse,
-    parse_declaration, parse_or_default,
+    Declaration, DeclaredEntry, ProblemCode, RequestRefusal, check_bytes, check_count,
+    no_such_request, parse, parse_declaration, parse_or_default, refuse,
 };
 
-/// Streams in an answer to `list` when nothing is said.
+/// The most streams in an answer to `list` if the request names no count.
 const LISTED: usize = 1_000;
-/// Streams that one request declares or removes: each is compared with all who read streams.
-pub const DECLARED_MAX: usize = 128;
-/// What a declaration looks like, for those who got it wrong.
+/// The most streams that one request declares or removes: each is compared with all subscriptions to streams.
+const DECLARED_MAX: usize = 128;
+/// A declaration, to show to clients whose own cannot be read.
 const DECLARE_EXAMPLE: &str = "{\"prefix\": \"gripen/39-7\", \"streams\": [{\"name\": \"cockpit/sound\", \"media\": \
      \"audio/pcm;rate=48000\"}]}";
 
-/// What a client asks for.
+/// A request about streams.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StreamsRequest {
-    /// To publish these.
-    Declare(Vec<StreamDeclaration>),
-    /// The definitions of what a filter matches.
+    /// Declares streams and publishes them.
+    Declare(Vec<DeclaredEntry<Definition>>),
+    /// Lists the streams that a filter matches.
     List {
-        /// Which.
+        /// The filter.
         filter: String,
-        /// From this index on.
+        /// The first index to list.
         from: StreamIndex,
-        /// At most so many.
+        /// The most streams to list.
         count: usize,
     },
-    /// That these go.
+    /// Removes streams.
     Remove {
         /// Full names.
         names: Vec<String>,
     },
 }
 
-/// A stream to declare.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StreamDeclaration {
-    /// Its position in the request, from 0.
-    pub at: usize,
-    /// Its full name.
-    pub name: String,
-    /// What it is to be.
-    pub definition: Definition,
-}
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a declaration")]
-struct DeclareBody {
+struct DeclareBody<'a> {
     #[serde(default)]
     prefix: String,
-    streams: Vec<serde_json::Value>,
+    #[serde(borrow)]
+    streams: Vec<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -63,8 +56,9 @@ struct DeclareBody {
     deny_unknown_fields,
     expecting = "an object such as {\"name\": \"sound\", \"media\": \"audio/pcm\"}"
 )]
-struct StreamBody {
-    name: String,
+struct StreamBody<'a> {
+    #[serde(borrow)]
+    name: Cow<'a, str>,
     media: String,
     description: Option<String>,
     buffer_bytes: Option<usize>,
@@ -95,7 +89,7 @@ impl Default for ListBody {
 }
 
 impl StreamsRequest {
-    /// Reads the request of this name, the last level of its topic.
+    /// Parses the request of this name, the last level of its topic.
     pub fn parse(name: &str, body: &[u8]) -> Result<Self, RequestRefusal> {
         check_bytes(body)?;
         match name {
@@ -109,48 +103,24 @@ impl StreamsRequest {
             }
             "remove" => {
                 let NamesBody { names } = parse(body)?;
-                check_count(names.len())?;
+                check_count(names.len(), DECLARED_MAX, "names")?;
                 Ok(Self::Remove { names })
             }
-            _ => {
-                let text = "there is no such request; there are declare, list, remove";
-                Err(RequestRefusal::new(ProblemCode::Request, text))
-            }
+            _ => Err(no_such_request(name, "declare, list, remove")),
         }
     }
 }
 
-fn check_count(count: usize) -> Result<(), RequestRefusal> {
-    if count <= DECLARED_MAX {
-        return Ok(());
-    }
-    let text = format!("{count} streams, and one request has at most {DECLARED_MAX}: ask in parts");
-    Err(RequestRefusal::new(ProblemCode::TooLarge, text))
-}
-
-fn read_declaration(body: &[u8]) -> Result<Vec<StreamDeclaration>, RequestRefusal> {
+fn read_declaration(body: &[u8]) -> Result<Vec<DeclaredEntry<Definition>>, RequestRefusal> {
     let DeclareBody { prefix, streams } = parse_declaration(body, DECLARE_EXAMPLE)?;
-    check_count(streams.len())?;
-    check_prefix(&prefix)?;
-    let (mut asked, mut problems) = (Vec::new(), Vec::new());
-    for (at, stream) in streams.into_iter().enumerate() {
-        let name = stream.get("name").and_then(serde_json::Value::as_str).unwrap_or_default();
-        let name = full_name(&prefix, name);
-        match serde_json::from_value::<StreamBody>(stream) {
-            Ok(body) if body.name.is_empty() => {
-                problems.push(Problem::new(at, &name, ProblemCode::Name, "the name is empty"));
-            }
-            Ok(body) => asked.push(StreamDeclaration { at, name, definition: definition(body) }),
-            Err(error) => {
-                problems.push(Problem::new(at, &name, ProblemCode::Malformed, json_error(&error)));
-            }
-        }
-    }
-    RequestRefusal::of(problems).map_or(Ok(asked), Err)
-}
-
-fn definition(body: StreamBody) -> Definition {
-    let StreamBody { name: _, media, description, buffer_bytes, source } = body;
-    let buffer_bytes = buffer_bytes.unwrap_or(BUFFER_BYTES);
-    Definition { media, description, buffer_bytes, source }
+    check_count(streams.len(), DECLARED_MAX, "streams")?;
+    let read = |json| {
+        let StreamBody { name, media, description, buffer_bytes, source } =
+            serde_json::from_str(json)?;
+        let buffer_bytes = buffer_bytes.unwrap_or_else(definition::buffer_bytes);
+        Ok((Some(name), Ok(Definition { media, description, buffer_bytes, source })))
+    };
+    let Declaration { entries, problems } = Declaration::read(&prefix, &streams, read)?;
+    refuse(problems)?;
+    Ok(entries)
 }

@@ -1,94 +1,75 @@
-//! The last chunks of one stream, bounded in bytes: the oldest go. Only in memory.
+//! The buffer of one stream: its newest chunks, bounded in bytes, in memory only. A new chunk replaces the oldest.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::memory::Counted;
 
-/// What a chunk counts at least, so that empty ones are bounded too.
+/// The bytes that even an empty chunk counts as, so that the number of chunks is bounded too.
 const CHUNK_BYTES_MIN: usize = 64;
 
-/// An ordered piece of a stream.
+/// A piece of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
     /// Its number in the stream: one more than the chunk before it.
     pub sequence: u64,
-    /// Its number among the chunks of all streams: who reads several gets them in this order.
+    /// Its number among the chunks of all streams. A reader of several streams gets their chunks in this order.
     pub arrival: u64,
-    /// When it was made, as its publisher says, or when it was received.
+    /// The source time that its publisher gave; else the receive time.
     pub time_ns: i64,
-    /// The media type that the stream had then.
+    /// The media type of the stream when the chunk arrived.
     pub media: Arc<str>,
-    /// As published.
+    /// The payload as published.
     pub payload: Arc<[u8]>,
 }
 
 impl Chunk {
-    /// What a chunk with so many bytes counts.
-    pub fn cost(bytes: usize) -> usize {
+    /// How many bytes of a buffer a chunk of this length uses.
+    pub(super) fn cost(bytes: usize) -> usize {
         bytes.max(CHUNK_BYTES_MIN)
     }
 }
 
-/// The last chunks.
+/// The chunks of one buffer, oldest first.
 #[derive(Debug)]
 pub struct Ring {
     chunks: VecDeque<Chunk>,
     bytes: usize,
     bytes_max: usize,
-    /// The number that the next chunk gets.
+    /// The sequence of the next chunk.
     next: u64,
-    /// Bytes of all chunks so far, and when the last one was received.
-    received_bytes: u64,
-    received_ns: Option<i64>,
+    /// The bytes of all chunks so far, including dropped ones.
+    pub(super) received_bytes: u64,
+    /// When the last chunk was received.
+    pub(super) received_ns: Option<i64>,
     /// The memory of the chunks.
     counted: Counted,
 }
 
 impl Ring {
-    /// An empty one for so many bytes.
-    pub fn new(bytes_max: usize) -> Self {
+    /// An empty buffer of this size.
+    pub(super) fn new(bytes_max: usize) -> Self {
         let chunks = VecDeque::new();
         let counted = Counted::default();
         Self { chunks, bytes: 0, bytes_max, next: 0, received_bytes: 0, received_ns: None, counted }
     }
 
-    /// What its chunks count.
+    /// How many bytes are used.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// What they may count.
+    /// The size of the buffer.
     pub fn bytes_max(&self) -> usize {
         self.bytes_max
     }
 
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.chunks.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.chunks.is_empty()
-    }
-
-    /// The number that the next chunk gets.
+    /// The sequence of the next chunk.
     pub fn next(&self) -> u64 {
         self.next
     }
 
-    /// Bytes of all chunks so far, also of those that are gone.
-    pub fn received_bytes(&self) -> u64 {
-        self.received_bytes
-    }
-
-    /// When the last chunk was received.
-    pub fn received_ns(&self) -> Option<i64> {
-        self.received_ns
-    }
-
-    /// The number of the oldest chunk that is there, or of the next one.
+    /// The sequence of the oldest chunk; of the next one if the buffer is empty.
     pub fn first(&self) -> u64 {
         self.next - self.chunks.len() as u64
     }
@@ -98,21 +79,21 @@ impl Ring {
         self.chunks.back()
     }
 
-    /// The oldest chunk with this number or a later one.
-    pub fn from(&self, sequence: u64) -> Option<&Chunk> {
+    /// The oldest chunk with this sequence or a later one.
+    pub(super) fn from(&self, sequence: u64) -> Option<&Chunk> {
         let at = sequence.saturating_sub(self.first());
         self.chunks.get(usize::try_from(at).ok()?)
     }
 
-    /// Another bound; what has no room goes.
-    pub fn resize(&mut self, bytes_max: usize) {
+    /// Changes the size. The oldest chunks are dropped if they do not fit any more.
+    pub(super) fn resize(&mut self, bytes_max: usize) {
         self.bytes_max = bytes_max;
         self.make_room(0);
         self.count();
     }
 
-    /// Adds a chunk that fits and gives it its number; the oldest make room.
-    pub fn push(&mut self, chunk: Chunk, receive_ns: i64) {
+    /// Adds a chunk, which must fit, and gives it its sequence. The oldest chunks make room for it.
+    pub(super) fn push(&mut self, chunk: Chunk, receive_ns: i64) {
         let cost = Chunk::cost(chunk.payload.len());
         debug_assert!(cost <= self.bytes_max);
         self.make_room(cost);
@@ -124,8 +105,8 @@ impl Ring {
         self.count();
     }
 
-    /// Gives memory back: of the chunks, the newest stay within so many bytes.
-    pub fn shrink(&mut self, bytes: usize) {
+    /// Frees memory: only the newest chunks stay, within so many bytes.
+    pub(super) fn shrink(&mut self, bytes: usize) {
         self.make_room(self.bytes_max.saturating_sub(bytes));
         self.chunks.shrink_to_fit();
         self.count();

@@ -1,4 +1,4 @@
-//! The state of all streams: takes chunks in, keeps the last of them, and hands them on in order.
+//! The state of all streams: accepts chunks, keeps the newest of each stream, and sends them to readers in order.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,81 +6,82 @@ use std::sync::Arc;
 use slipring_wire::frame::RangeSet;
 use slipring_wire::{Packet, PropertiesBuf, PropertyId, Publish, Value, Version};
 
-use super::answer::{StreamsEvent, told};
 use super::catalog::{Catalog, StreamEntry};
 use super::declare::StreamsChange;
-use super::follows::{Due, Following, Follows, is_asked};
+use super::readers::{DueChunk, StreamReaders, is_match};
 use super::ring::{Chunk, Ring};
-use crate::desk::ChangeMessages;
+use crate::desk::{ChangeEvent, ChangeMessages};
 use crate::ledger::StreamRecord;
 use crate::publishers::Publishers;
-use crate::table::TIME_PROPERTY;
+use crate::table::{Deliver, Selection, TIME_PROPERTY, time_text};
 use crate::{SessionKey, StreamIndex};
 
-/// The streams: their definitions, their last chunks, who publishes and who reads them.
+/// The streams: their definitions, their buffers, their publishers and their readers.
 #[derive(Debug)]
 pub struct Streams {
     pub(super) catalog: Catalog,
     pub(super) rings: BTreeMap<StreamIndex, Ring>,
     pub(super) publishers: Publishers<StreamIndex>,
-    pub(super) follows: Follows,
-    /// The number of this run of the broker: with it a reader knows numbers that began again.
+    pub(super) readers: StreamReaders,
+    /// The number of this run of the broker. It tells readers that sequences have begun again.
     run: u32,
     pub(super) revision: u64,
+    /// How many chunks have arrived, of all streams.
     arrivals: u64,
+    /// Scratch buffer for the properties of a packet.
     properties: PropertiesBuf,
 }
 
-/// What a chunk that was taken brings with it.
+/// What follows from a chunk that was accepted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Arrived {
-    /// The sessions that are to have it.
+pub struct ChunkArrival {
+    /// The sessions that are to get the chunk.
     pub readers: Vec<SessionKey>,
-    /// What is to be told, as JSON: the stream may be live again.
-    pub told: ChangeMessages,
+    /// The messages that announce that the stream is live again, if it is.
+    pub messages: ChangeMessages,
 }
 
-/// What a reader takes now.
+/// How many bytes of chunks a reader can be sent now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Portion {
-    /// About so many bytes: the last chunk may go beyond them.
+pub struct ChunkBudget {
+    /// About so many: the last chunk may exceed this.
     pub bytes: usize,
-    /// Not beyond these; what has no room there stays for the next time.
+    /// Never more than this. A chunk that does not fit is sent next time.
     pub most: usize,
 }
 
-/// What was taken for a reader.
+/// What a reader was sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Serving {
+pub struct ServedChunks {
     /// How many chunks.
     pub chunks: u64,
-    /// How many it missed: they were gone when it came to them, or are larger than it takes.
+    /// How many chunks it missed: they were dropped from the buffer before, or are too large for its packets.
     pub lost: u64,
-    /// Whether there are more for it.
-    pub more: bool,
+    /// Whether more chunks wait for it.
+    pub has_more: bool,
 }
 
-/// Why a chunk was not taken.
+/// Why a chunk was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say it")]
 pub enum ChunkRefused {
     #[error("{name} is a stream, and this client has not declared it; declare it first")]
     NotDeclared { name: Arc<str> },
-    #[error("a chunk of {bytes} bytes, and the buffer of {name} has {most} (buffer_bytes)")]
+    #[error("the chunk has {bytes} bytes, and the buffer of {name} has {most} (buffer_bytes)")]
     TooLarge { name: Arc<str>, bytes: usize, most: usize },
-    #[error("the user property `time` is nanoseconds since 1970, a whole number")]
+    #[error("the user property `time` is not a whole number of nanoseconds since 1970")]
     Time,
 }
 
 impl Streams {
-    /// With the streams that the journal knows. Nobody publishes yet, and the buffers are empty.
+    /// The streams that the journal knows. They have no publishers yet, and their buffers are empty.
     pub fn new(catalog: Catalog, run: u32) -> Self {
         let buffer = |(index, entry): (StreamIndex, &StreamEntry)| (index, ring_of(entry));
         Self {
             rings: catalog.iter_from(StreamIndex::new(0)).map(buffer).collect(),
             catalog,
             publishers: Publishers::default(),
-            follows: Follows::default(),
+            readers: StreamReaders::default(),
             run,
             revision: 0,
             arrivals: 0,
@@ -88,32 +89,32 @@ impl Streams {
         }
     }
 
-    /// What there is.
+    /// The definitions of the streams.
     pub fn catalog(&self) -> &Catalog {
         &self.catalog
     }
 
-    /// The last chunks of a stream.
+    /// The buffer of a stream.
     pub fn ring(&self, index: StreamIndex) -> Option<&Ring> {
         self.rings.get(&index)
     }
 
-    /// How often it changed in this run.
+    /// How often the streams changed in this run.
     pub fn revision(&self) -> u64 {
         self.revision
     }
 
-    /// Subscriptions that choose streams.
+    /// How many subscriptions select streams.
     pub fn readers(&self) -> usize {
-        self.follows.len()
+        self.readers.len()
     }
 
-    /// Bytes in all buffers.
+    /// The bytes in all buffers.
     pub fn bytes(&self) -> usize {
         self.rings.values().map(Ring::bytes).sum()
     }
 
-    /// Memory is short: each buffer keeps its newest chunks, within so many bytes.
+    /// Frees memory: each buffer keeps only its newest chunks, within so many bytes.
     pub fn shrink(&mut self, bytes: usize) {
         self.rings.values_mut().for_each(|ring| ring.shrink(bytes));
     }
@@ -122,42 +123,42 @@ impl Streams {
         self.revision += u64::from(change.is_recorded());
     }
 
-    /// A stream is new or has changed: its buffer and its readers follow.
+    /// Creates or resizes the buffer of a stream that was declared; a new stream gets its readers.
     pub(super) fn take_in(&mut self, index: StreamIndex) {
         let Some(entry) = self.catalog.get(index) else { return };
         if let Some(ring) = self.rings.get_mut(&index) {
             return ring.resize(entry.definition.buffer_bytes);
         }
         self.rings.insert(index, ring_of(entry));
-        for follow in self.follows.matching(&entry.name) {
-            self.follows.add(follow, index, 0, None);
+        for subscription in self.readers.matching(&entry.name) {
+            self.readers.add(subscription, index, 0, None);
         }
     }
 
-    /// How often a reader does not read a stream for want of room, since this was asked last.
+    /// How often there was no room to remember a reader's position in a stream, since the last call.
     pub fn take_unread(&mut self) -> u64 {
-        self.follows.take_unread()
+        std::mem::take(&mut self.readers.unread)
     }
 
     pub(super) fn take_out(&mut self, index: StreamIndex) -> Option<StreamEntry> {
         let gone = self.catalog.remove(index)?;
         self.rings.remove(&index);
         self.publishers.forget(&one(index));
-        self.follows.forget(index);
+        self.readers.forget(index);
         Some(gone)
     }
 
-    /// Takes a chunk of a session.
+    /// Accepts a chunk that a session published.
     pub fn push(
         &mut self,
         session: SessionKey,
         stream: StreamIndex,
         message: &Publish<'_>,
         receive_ns: i64,
-    ) -> Result<Arrived, ChunkRefused> {
+    ) -> Result<ChunkArrival, ChunkRefused> {
         let (Some(entry), Some(ring)) = (self.catalog.get(stream), self.rings.get_mut(&stream))
         else {
-            return Ok(Arrived::default()); // it was removed a moment ago
+            return Ok(ChunkArrival::default()); // the stream was removed a moment ago
         };
         let name = || Arc::clone(&entry.name);
         let Some(is_live) = self.publishers.is_live(session, stream) else {
@@ -167,7 +168,10 @@ impl Streams {
         if Chunk::cost(bytes) > most {
             return Err(ChunkRefused::TooLarge { name: name(), bytes, most });
         }
-        let time_ns = time_of(message)?.unwrap_or(receive_ns);
+        let time_ns = match time_text(message.properties) {
+            Some(text) => text.parse().map_err(|_| ChunkRefused::Time)?,
+            None => receive_ns,
+        };
         let media = match ring.newest() {
             Some(chunk) if *chunk.media == *entry.definition.media => Arc::clone(&chunk.media),
             _ => entry.definition.media.as_str().into(),
@@ -175,92 +179,96 @@ impl Streams {
         self.arrivals += 1;
         let (arrival, payload) = (self.arrivals, message.payload.into());
         ring.push(Chunk { sequence: 0, arrival, time_ns, media, payload }, receive_ns);
-        let told = if !is_live && !self.publishers.enter(session, "", &one(stream)).first.is_empty()
-        {
-            told(self.revision, StreamsEvent::Live, &[(stream, entry.name.to_string())])
-        } else {
-            ChangeMessages::new()
-        };
-        Ok(Arrived { readers: self.follows.arrived(stream, self.arrivals), told })
+        let is_live_again =
+            !is_live && !self.publishers.enter(session, "", &one(stream)).first.is_empty();
+        let live = is_live_again.then(|| (stream, name()));
+        let messages = self.announce(ChangeEvent::Live, live.as_slice());
+        Ok(ChunkArrival { readers: self.readers.arrived(stream, self.arrivals), messages })
     }
 
-    /// A session reads streams from now on, as far as there is room.
-    pub fn follow(&mut self, session: SessionKey, following: &Following<'_>) {
-        let follow = self.follows.enter(session, following);
+    /// Adds a subscription that selects streams, as far as there is room.
+    pub fn follow(&mut self, session: SessionKey, selection: &Selection<'_>) {
+        let subscription = self.readers.enter(session, selection);
+        let from_newest = selection.needs.deliver == (Deliver::Stream { newest: true });
         for (stream, entry) in self.catalog.iter_from(StreamIndex::new(0)) {
             let Some(ring) = self.rings.get(&stream) else { continue };
-            if !is_asked(following.filter, &entry.name) {
+            if !is_match(selection.filter, &entry.name) {
                 continue;
             }
-            let next = if following.newest { ring.next() } else { ring.first() };
+            let next = if from_newest { ring.next() } else { ring.first() };
             let arrival = ring.from(next).map(|chunk| chunk.arrival);
-            self.follows.add(follow, stream, next, arrival);
+            self.readers.add(subscription, stream, next, arrival);
         }
     }
 
-    /// A session does not read by this filter any more; whether it did.
+    /// Ends a subscription; returns whether it selected streams.
     pub fn unfollow(&mut self, session: SessionKey, filter: &str) -> bool {
-        self.follows.leave(session, filter)
+        self.readers.leave(session, filter)
     }
 
-    /// A session of an earlier run has declared these, and its client is away: those that are still
-    /// there are its own.
-    pub fn restore_publisher(&mut self, session: SessionKey, declared: &RangeSet) {
-        let is_there = |index: &u32| self.catalog.get(StreamIndex::new(*index)).is_some();
-        self.publishers.restore(session, "", declared, self.catalog.end().get(), is_there);
-    }
-
-    /// Appends the next chunks for a session as packets, as far as it takes them now.
-    pub fn take(&mut self, session: SessionKey, portion: Portion, out: &mut Vec<u8>) -> Serving {
-        let (mut serving, start) = (Serving::default(), out.len());
-        while let Some(due) = self.follows.first(session) {
+    /// Appends the next chunks for a session as packets, within its budget.
+    pub fn take(
+        &mut self,
+        session: SessionKey,
+        budget: ChunkBudget,
+        out: &mut Vec<u8>,
+    ) -> ServedChunks {
+        let (mut served, start) = (ServedChunks::default(), out.len());
+        while let Some(due) = self.readers.first(session) {
             let taken = out.len() - start;
-            if taken > 0 && taken >= portion.bytes
-                || !self.take_one(due, start + portion.most, &mut serving, out)
+            if taken > 0 && taken >= budget.bytes
+                || !self.take_one(due, start + budget.most, &mut served, out)
             {
-                serving.more = true;
+                served.has_more = true;
                 break;
             }
         }
-        serving
+        served
     }
 
-    /// Appends the next chunk for a reader; false if `out` would be longer than this with it.
-    fn take_one(&mut self, due: Due, end: usize, serving: &mut Serving, out: &mut Vec<u8>) -> bool {
-        let Self { catalog, rings, follows, properties, run, .. } = self;
+    /// Appends the next chunk for a reader; false if that would make `out` longer than `end`.
+    fn take_one(
+        &mut self,
+        due: DueChunk,
+        end: usize,
+        served: &mut ServedChunks,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let Self { catalog, rings, readers, properties, run, .. } = self;
         let (Some(entry), Some(ring)) = (catalog.get(due.stream), rings.get(&due.stream)) else {
-            follows.forget(due.stream);
+            readers.forget(due.stream);
             return true;
         };
-        let (Some(follow), Some(chunk)) = (follows.get(due.follow), ring.from(due.next)) else {
-            follows.advance(due, ring.next(), None);
+        let (Some(terms), Some(chunk)) = (readers.get(due.subscription), ring.from(due.next))
+        else {
+            readers.advance(due, ring.next(), None);
             return true;
         };
-        chunk.properties(properties, *run, due.stream, follow.identifier);
+        chunk.properties(properties, *run, due.stream, terms.identifier);
         let start = out.len();
         let publish = Publish {
             properties: properties.borrow(),
             ..Publish::new(&entry.name, &chunk.payload)
         };
         Packet::Publish(publish).encode(Version::V5, out);
-        let is_too_large = out.len() - start > follow.packet_bytes_max; // MQTT-3.1.2-25
+        let is_too_large = out.len() - start > terms.packet_bytes_max; // MQTT-3.1.2-25
         if is_too_large || out.len() > end {
             out.truncate(start);
         }
         if !is_too_large && out.len() == start {
             return false;
         }
-        serving.lost += chunk.sequence.saturating_sub(due.next) + u64::from(is_too_large);
-        serving.chunks += u64::from(!is_too_large);
+        served.lost += chunk.sequence.saturating_sub(due.next) + u64::from(is_too_large);
+        served.chunks += u64::from(!is_too_large);
         let next = chunk.sequence + 1;
         let arrival = ring.from(next).map(|chunk| chunk.arrival);
-        follows.advance(due, next, arrival);
+        readers.advance(due, next, arrival);
         true
     }
 }
 
 impl StreamEntry {
-    /// Appends the record that it is there.
+    /// Appends the record that declares it.
     pub(crate) fn record(&self, stream: StreamIndex, out: &mut Vec<u8>) {
         let definition = self.definition.to_json();
         StreamRecord::Declared { stream, name: &self.name, definition: &definition }.encode(out);
@@ -292,15 +300,7 @@ fn ring_of(entry: &StreamEntry) -> Ring {
     Ring::new(entry.definition.buffer_bytes)
 }
 
+/// A set of this stream alone.
 pub(super) fn one(stream: StreamIndex) -> RangeSet {
     std::iter::once(stream.get()).collect()
-}
-
-/// When the publisher says that a chunk was made.
-fn time_of(message: &Publish<'_>) -> Result<Option<i64>, ChunkRefused> {
-    let mut pairs = message.properties.iter().filter_map(|(_, value)| match value {
-        Value::Pair(TIME_PROPERTY, text) => Some(text),
-        _ => None,
-    });
-    pairs.next().map(|text| text.parse().map_err(|_| ChunkRefused::Time)).transpose()
 }

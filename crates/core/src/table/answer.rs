@@ -1,4 +1,4 @@
-//! Answers about the table as JSON: what a client gets, and what is told to all who follow it.
+//! Answers about the table as JSON, and the messages that announce changes.
 
 use serde::Serialize;
 use slipring_wire::frame::RangeSet;
@@ -7,14 +7,7 @@ use super::definition_json::WrittenDefinition;
 use super::entries::{Entries, Entry};
 use super::registry::Registry;
 use crate::ParameterIndex;
-use crate::desk::json;
-
-#[derive(Serialize)]
-pub(super) struct FoundIndices<T> {
-    pub table: u32,
-    pub revision: u64,
-    pub indices: Vec<T>,
-}
+use crate::desk::{ChangeEvent, json};
 
 #[derive(Serialize)]
 pub(super) struct RemovedCount {
@@ -49,22 +42,22 @@ impl<'a> ListedParameter<'a> {
     }
 }
 
-/// The fields with which a page begins.
+/// The first fields of a page.
 pub(super) fn fields(registry: &Registry) -> String {
-    format!("\"table\":{},\"revision\":{}", registry.id(), registry.revision())
+    format!("\"table\":{},\"revision\":{}", registry.entries.id(), registry.entries.revision())
 }
 
-/// Each range as its first index and how many there are.
+/// Each range as its first index and its length.
 pub(super) fn pairs(set: &RangeSet) -> Vec<(u32, u32)> {
     set.iter().map(|range| (range.start, range.end - range.start)).collect()
 }
 
 impl Entries {
-    /// As JSON, by index: those that are there, and those that were, which say so.
+    /// All parameters as JSON, by index; removed ones are marked as such.
     pub fn to_json(&self) -> String {
         let known = self.known_in(0..u32::MAX);
-        let listed = |(index, entry, is_there): (ParameterIndex, _, bool)| {
-            let listed = ListedParameter::of(index, entry, !is_there);
+        let listed = |(index, entry, exists): (ParameterIndex, _, bool)| {
+            let listed = ListedParameter::of(index, entry, !exists);
             serde_json::to_string(&listed).expect("strings and finite numbers")
         };
         let parameters: Vec<String> = known.map(listed).collect();
@@ -73,38 +66,22 @@ impl Entries {
     }
 }
 
-/// What is told to those who follow the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TableEvent {
-    /// Parameters were added, or are back after they were removed.
-    Added,
-    /// They were removed.
-    Removed,
-    /// Their descriptions changed.
-    Changed,
-    /// Their values are old.
-    Stale,
-    /// Their values are current again.
-    Fresh,
-}
-
-/// The JSON that tells of an event.
-pub fn told(
+/// The message that announces an event, and why it happened.
+pub fn event_message(
     registry: &Registry,
-    event: TableEvent,
-    ranges: &RangeSet,
+    event: ChangeEvent,
+    parameters: &RangeSet,
     why: Option<&str>,
 ) -> Vec<u8> {
     #[derive(Serialize)]
     struct Message<'a> {
         table: u32,
         revision: u64,
-        event: TableEvent,
+        event: ChangeEvent,
         ranges: Vec<(u32, u32)>,
         #[serde(skip_serializing_if = "Option::is_none")]
         why: Option<&'a str>,
     }
-    let (table, revision) = (registry.id(), registry.revision());
-    json(&Message { table, revision, event, ranges: pairs(ranges), why })
+    let (table, revision) = (registry.entries.id(), registry.entries.revision());
+    json(&Message { table, revision, event, ranges: pairs(parameters), why })
 }

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_marked_and_not_cleared_is_taken_once() {
+    fn each_position_that_was_set_and_not_cleared_is_taken_once() {
         let mut marks = BitSet::default();
         for place in [700, 3, 64, 63, 3, 5, 5] {
             marks.set(place);

@@ -6,10 +6,8 @@ use std::ops::Range;
 
 use slipring_wire::frame::{Kind, Qualities, Quality, Sample, ValueView};
 
+use super::change_numbers::{BLOCK, ChangeNumbers};
 use super::shared_texts::SharedTexts;
-
-/// Positions that share a newest change, so that a search skips blocks without changes.
-pub(super) const BLOCK: usize = 64;
 
 /// One sample for each position.
 #[derive(Debug, Default)]
@@ -20,9 +18,7 @@ pub(super) struct Columns {
     pub times: Vec<i64>,
     pub qualities: Vec<u8>,
     /// The number of the change that set the sample; 0 if there is none.
-    pub changes: Vec<u64>,
-    /// At least the newest change of each block.
-    pub blocks: Vec<u64>,
+    pub changes: ChangeNumbers,
     pub texts: SharedTexts,
 }
 
@@ -38,8 +34,7 @@ impl Columns {
             self.bits.resize(places, 0);
             self.times.resize(places, 0);
             self.qualities.resize(places, 0);
-            self.changes.resize(places, 0);
-            self.blocks.resize(places.div_ceil(BLOCK), 0);
+            self.changes.grow(places);
         }
     }
 
@@ -50,7 +45,7 @@ impl Columns {
 
     /// Removes a sample; the kind stays.
     pub fn clear(&mut self, at: usize) {
-        self.changes[at] = 0;
+        self.changes.clear(at);
         self.texts.remove(at);
     }
 
@@ -112,15 +107,7 @@ impl Columns {
         self.times[at] = cell.time_ns;
         self.qualities[at] = cell.quality;
         self.bits[at] = cell.bits;
-        self.touch(at, change);
-    }
-
-    /// Marks a sample as changed.
-    #[inline]
-    pub fn touch(&mut self, at: usize, change: u64) {
-        self.changes[at] = change;
-        let block = &mut self.blocks[at / BLOCK];
-        *block = change.max(*block);
+        self.changes.set(at, change);
     }
 
     /// Stores the values of a run's row at consecutive positions of the same kind; not for text and bytes.
@@ -141,8 +128,7 @@ impl Columns {
                 self.qualities[span.clone()].copy_from_slice(&each[from..from + span.len()]);
             }
         }
-        self.blocks[span.start / BLOCK..=(span.end - 1) / BLOCK].fill(change);
-        self.changes[span].fill(change);
+        self.changes.fill(span, change);
     }
 
     /// Calls `see` for the positions in a span that changed after `since`, in spans as long as possible.
@@ -150,7 +136,7 @@ impl Columns {
         let end = span.end.min(self.len());
         let mut at = span.start;
         while at < end {
-            at = self.next_changed(at, end, since);
+            at = self.changes.first_after(at..end, since);
             let same = self.changes[at..end].iter().position(|change| *change <= since);
             let until = same.map_or(end, |same| at + same);
             if at < until {
@@ -158,20 +144,6 @@ impl Columns {
             }
             at = until;
         }
-    }
-
-    fn next_changed(&self, mut at: usize, end: usize, since: u64) -> usize {
-        while at < end {
-            let stop = ((at / BLOCK + 1) * BLOCK).min(end);
-            if self.blocks[at / BLOCK] > since {
-                let found = self.changes[at..stop].iter().position(|change| *change > since);
-                if let Some(found) = found {
-                    return at + found;
-                }
-            }
-            at = stop;
-        }
-        end
     }
 }
 

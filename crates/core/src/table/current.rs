@@ -1,6 +1,6 @@
 //! The newest value of every parameter, by index (G3).
 //!
-//! Newest is what arrived last. Never asks what a parameter is called, and never who may publish it.
+//! The newest value is the one that arrived last. This module knows neither names nor publishers.
 
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ pub struct Current {
     pub(super) arrived_ms: Vec<u32>,
     /// The declared time between two samples in milliseconds; 0 if none is declared.
     pub(super) periods_ms: Vec<f32>,
-    change: u64,
+    pub(super) change: u64,
     /// How many of the newest values are stale.
     pub(super) stale: usize,
     pub(super) fresh: BitSet,
@@ -43,8 +43,6 @@ pub struct CurrentView<'a> {
     pub receive_ns: i64,
     /// How far it can be trusted.
     pub quality: Quality,
-    /// The number of the change that brought it.
-    pub change: u64,
 }
 
 /// A reading of both clocks at one moment.
@@ -107,7 +105,7 @@ impl Current {
 
     /// By how many bytes the texts of a run are longer than those they replace. Texts that get shorter are not
     /// subtracted, because the longer ones may be written first.
-    pub fn growth(&self, run: &RunView<'_>) -> usize {
+    pub(super) fn growth(&self, run: &RunView<'_>) -> usize {
         let mut growth = 0;
         if is_text(run.kind) {
             run.visit_newest(|sample| growth += self.growth_by(&sample));
@@ -116,7 +114,7 @@ impl Current {
     }
 
     /// By how much a text is longer than the one that it replaces.
-    pub fn growth_by(&self, sample: &Sample<'_>) -> usize {
+    pub(super) fn growth_by(&self, sample: &Sample<'_>) -> usize {
         let new = Cell::of(sample).text.len();
         if new == 0 {
             0
@@ -136,7 +134,6 @@ impl Current {
             time_ns: self.columns.times[at],
             receive_ns: self.received_ns[at],
             quality: Quality(self.columns.qualities[at]),
-            change: self.columns.changes[at],
         })
     }
 
@@ -144,8 +141,7 @@ impl Current {
     pub fn known(&self, parameters: &RangeSet) -> RangeSet {
         let mut known = RangeSet::new();
         for range in parameters {
-            let span = range.start as usize..range.end as usize;
-            self.columns.changed(span, 0, |span| known.insert(indices(span)));
+            self.columns.changed(span(&range), 0, |span| known.insert(indices(span)));
         }
         known
     }
@@ -153,7 +149,7 @@ impl Current {
     /// Checks that every parameter of a run has the run's kind; the error is the first that has not.
     pub fn check(&self, run: &RunView<'_>) -> Result<(), ParameterIndex> {
         for range in run.ranges() {
-            let kinds = self.columns.kinds.get(range.start as usize..range.end as usize);
+            let kinds = self.columns.kinds.get(span(&range));
             let others = |kinds: &[Option<Kind>]| kinds.iter().position(|k| *k != Some(run.kind));
             let first = match kinds.map(others) {
                 Some(None) => continue,
@@ -211,8 +207,7 @@ impl Current {
         };
         let mut first = 0;
         for range in run.ranges() {
-            let span = range.start as usize..range.end as usize;
-            self.fill(span, &RowPart { first, ..row }, arrival);
+            self.fill(span(&range), &RowPart { first, ..row }, arrival);
             first += range.len();
         }
     }
@@ -245,12 +240,6 @@ impl Current {
         }
     }
 
-    /// Begins a change; the caller sets values with its number.
-    pub(super) fn next_change(&mut self) -> u64 {
-        self.change += 1;
-        self.change
-    }
-
     /// Writes all newest values as frames of about `frame_bytes`, for a snapshot.
     pub fn snapshot(&self, header: &Header, frame_bytes: usize, mut each: impl FnMut(&[u8])) {
         let (mut buf, mut frame) = (FrameBuf::new(), Vec::new());
@@ -269,7 +258,7 @@ impl Current {
         filler.pass_on();
     }
 
-    /// Restores a run of a snapshot. Its values are stale until somebody publishes them. Parameters that have
+    /// Restores a run of a snapshot. Its values are stale until a client publishes them. Parameters that have
     /// another kind now are skipped, and so are texts beyond the limit.
     pub fn restore(&mut self, run: &RunView<'_>, arrival: ClockReading, text_bytes_max: usize) {
         let quality = Quality::new(QualityStatus::Stale, Quality::RESTORED);
@@ -279,6 +268,11 @@ impl Current {
             }
         });
     }
+}
+
+/// A range of indices as positions, in columns where both are the same.
+pub(super) fn span(range: &Range<u32>) -> Range<usize> {
+    range.start as usize..range.end as usize
 }
 
 /// A span of positions as indices, in columns where both are the same.

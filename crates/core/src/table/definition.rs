@@ -1,4 +1,4 @@
-//! What is known of a parameter before its first sample: type, unit, range, limits, rate.
+//! The definition of a parameter: type, unit, range, limits, rate.
 //!
 //! Type, unit and labels are the parameter's identity and never change. The rest is a description, which can change.
 
@@ -6,17 +6,13 @@ use serde::{Deserialize, Serialize};
 use slipring_wire::frame::Kind;
 
 use super::labels::Labels;
-use crate::desk::ProblemCode;
+use crate::desk::{DESCRIPTION_BYTES_MAX, ProblemCode, Report, SOURCE_BYTES_MAX, check_text};
 
-/// Bytes of a unit, at most.
-pub const UNIT_BYTES_MAX: usize = 64;
-/// Bytes of a description, at most.
-pub const DESCRIPTION_BYTES_MAX: usize = 1_000;
-/// Bytes of a source, at most.
-pub const SOURCE_BYTES_MAX: usize = 256;
-/// Samples a second, at most.
-pub const RATE_HZ_MAX: f64 = 1e6;
-/// Labels that are shown to people where two definitions are compared.
+/// The most bytes of a unit.
+const UNIT_BYTES_MAX: usize = 64;
+/// The most samples per second.
+const RATE_HZ_MAX: f64 = 1e6;
+/// How many labels are shown to people when two definitions are compared.
 const LABELS_SHOWN: usize = 4;
 
 /// A parameter's definition.
@@ -24,13 +20,13 @@ const LABELS_SHOWN: usize = 4;
 pub struct Definition {
     /// The type of its values.
     pub kind: ParameterKind,
-    /// What they are measured in; never empty.
+    /// The unit of its values; never empty.
     pub unit: Option<String>,
     /// What it is, for people; never empty.
     pub description: Option<String>,
-    /// The lowest and the highest value there can be.
+    /// The lowest and the highest possible value.
     pub range: Option<(f64, f64)>,
-    /// Where a value is worth a warning.
+    /// Values that are worth a warning.
     pub limits: Option<AlarmLimits>,
     /// The expected samples per second; the value becomes stale if they stay away.
     pub rate_hz: Option<f64>,
@@ -47,7 +43,7 @@ pub enum ParameterKind {
     Enum(Labels),
 }
 
-/// Values beyond which somebody should look, or act.
+/// Values beyond which a person should look, or act.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AlarmLimits {
@@ -109,73 +105,63 @@ impl Definition {
         }
     }
 
-    /// Whether both are of one parameter: the same type, unit and labels.
+    /// Whether both have the same identity: type, unit and labels.
     pub fn is_same(&self, other: &Self) -> bool {
         self.kind == other.kind && self.unit == other.unit
     }
 
     /// Reports every problem of the definition.
-    pub fn check(&self, problem: &mut dyn FnMut(ProblemCode, String)) {
+    pub fn check(&self, report: &mut Report<'_>) {
         for (code, text, bytes_max) in [
             (ProblemCode::Unit, &self.unit, UNIT_BYTES_MAX),
             (ProblemCode::Description, &self.description, DESCRIPTION_BYTES_MAX),
             (ProblemCode::Source, &self.source, SOURCE_BYTES_MAX),
         ] {
-            match text.as_ref().map(String::len) {
-                Some(0) => problem(code, format!("the {} is empty", code.name())),
-                Some(bytes) if bytes > bytes_max => {
-                    let what = code.name();
-                    let text = format!("the {what} has {bytes} bytes; {bytes_max} are allowed");
-                    problem(code, text);
-                }
-                _ => {}
-            }
+            check_text(code, text.as_ref(), bytes_max, report);
         }
-        self.check_range(problem);
-        self.check_limits(problem);
+        self.check_range(report);
+        self.check_limits(report);
         if let Some(hz) = self.rate_hz.filter(|hz| !(*hz > 0.0 && *hz <= RATE_HZ_MAX)) {
-            let text = format!("a rate of {hz} Hz: it is more than 0, and at most {RATE_HZ_MAX}");
-            problem(ProblemCode::Rate, text);
+            let text =
+                format!("a rate of {hz} Hz; it must be more than 0 and at most {RATE_HZ_MAX}");
+            report(ProblemCode::Rate, text);
         }
     }
 
-    fn check_range(&self, problem: &mut dyn FnMut(ProblemCode, String)) {
+    fn check_range(&self, report: &mut Report<'_>) {
         let Some((low, high)) = self.range else { return };
-        if !self.kind.is_ordered() {
-            problem(ProblemCode::Range, format!("{} has no range", self.kind.name()));
+        let text = if !self.kind.is_ordered() {
+            format!("{} has no range", self.kind.name())
         } else if !low.is_finite() || !high.is_finite() {
-            problem(
-                ProblemCode::Range,
-                format!("the range {low} to {high} is not of finite numbers"),
-            );
+            format!("the range {low} to {high} has numbers that are not finite")
         } else if low > high {
-            problem(ProblemCode::Range, format!("the range ends at {high}, below its begin {low}"));
-        }
+            format!("the range ends at {high}, below its start {low}")
+        } else {
+            return;
+        };
+        report(ProblemCode::Range, text);
     }
 
-    fn check_limits(&self, problem: &mut dyn FnMut(ProblemCode, String)) {
+    fn check_limits(&self, report: &mut Report<'_>) {
         let Some(limits) = &self.limits else { return };
         if !self.kind.is_ordered() {
-            return problem(ProblemCode::Limits, format!("{} has no limits", self.kind.name()));
+            return report(ProblemCode::Limits, format!("{} has no limits", self.kind.name()));
         }
         let mut below: Option<(&str, f64)> = None;
         for (name, limit) in limits.named() {
             let Some(limit) = limit else { continue };
             if !limit.is_finite() {
-                problem(ProblemCode::Limits, format!("{name} is {limit}, not a finite number"));
+                report(ProblemCode::Limits, format!("{name} is {limit}, not a finite number"));
             }
             if let Some((lower, value)) = below.filter(|(_, value)| *value > limit) {
-                problem(
-                    ProblemCode::Limits,
-                    format!("{lower} ({value}) is above {name} ({limit})"),
-                );
+                report(ProblemCode::Limits, format!("{lower} ({value}) is above {name} ({limit})"));
             }
             below = Some((name, limit));
         }
     }
 
     /// The identity for people to read: `f64 in 1/min`, `enum (0 off, 1 on)`.
-    pub fn identity(&self) -> String {
+    fn identity(&self) -> String {
         let kind = self.kind.name();
         let labels = self.kind.labels().map_or_else(String::new, |labels| {
             let shown = labels.iter().take(LABELS_SHOWN);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::de::{self, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use slipring_wire::frame::Kind;
 
@@ -101,7 +101,7 @@ fn parameter_kind(
         ));
     };
     if labels.is_some() {
-        return Err((ProblemCode::Labels, format!("{name} has no labels; an enum has")));
+        return Err((ProblemCode::Labels, format!("{name} has no labels; only an enum has")));
     }
     Ok(ParameterKind::Plain(kind))
 }
@@ -123,7 +123,7 @@ impl Pairs {
             let number = value.parse::<u32>().ok().filter(|number| number.to_string() == value);
             let number = number.ok_or_else(|| {
                 let value = shown(&value);
-                format!("\"{value}\" is no number of a label; they go from 0 to {}", u32::MAX)
+                format!("\"{value}\" is no number of a label; numbers are from 0 to {}", u32::MAX)
             })?;
             if labels.insert(number, label).is_some() {
                 return Err(format!("{number} has two labels"));
@@ -171,18 +171,5 @@ impl Definition {
             return Err("a definition has no name".to_owned());
         }
         read.definition().map_err(|(_, message)| message)
-    }
-}
-
-impl Serialize for Definition {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        WrittenDefinition::of(self).serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Definition {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = ReadDefinition::deserialize(deserializer)?;
-        read.definition().map_err(|(_, message)| de::Error::custom(message))
     }
 }

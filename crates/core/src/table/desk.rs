@@ -1,21 +1,22 @@
-//! What the table answers to each request.
+//! The desk of the table: what each request does.
 
 use slipring_wire::frame::RangeSet;
 
-use super::answer::{FoundIndices, ListedParameter, RemovedCount, Selected, fields, pairs};
-use super::declare::{Declared, ParameterDeclaration, sorted};
+use super::answer::{ListedParameter, RemovedCount, Selected, fields, pairs};
+use super::declare::{Declared, sorted};
+use super::definition::Definition;
 use super::finding::Page;
 use super::registry::TableChange;
-use super::request::{Declaration, TableRequest, Wanted};
+use super::request::{ListContent, TableRequest};
 use super::value_table::{Table, state};
-use super::{ClockReading, TableEvent, told, values};
+use super::{ClockReading, event_message, values};
 use crate::desk::{
-    ChangeMessages, Desk, DeskBounds, ENVELOPE_BYTES, INDEX_BYTES, Problem, ProblemCode,
-    RequestRefusal, Requester, json, page,
+    ChangeEvent, ChangeMessages, Declaration, DeclaredEntry, Desk, DeskBounds, ENVELOPE_BYTES,
+    FoundIndices, INDEX_BYTES, Problem, ProblemCode, RequestRefusal, Requester, json, page,
 };
-use crate::{Limit, Limits, ParameterIndex, Principal, SessionKey};
+use crate::{Limit, Limits, Principal, SessionKey};
 
-/// Bytes of all names and definitions, about.
+/// About the most bytes of all names and definitions.
 const DEFINITIONS_BYTES_MAX: usize = 256 << 20;
 
 const IS_STREAM: &str = "a stream has this name; take another one";
@@ -27,9 +28,10 @@ impl Desk for Table {
     const CHANGES: &'static str = "$slipring/table/changes";
     const QUESTIONS: &'static [&'static str] = &["find", "list", "values"];
     const LIMITS: [Limit; 2] = [Limit::Parameters, Limit::OwnerParameters];
+    const BYTES_OF: &'static str = "definitions of all parameters";
 
     fn bounds(limits: &Limits) -> DeskBounds {
-        // The bytes of definitions are not divided.
+        // Owners have no shares in the bytes of definitions.
         let quotas = [limits.parameters_quota(); 2];
         DeskBounds::of(limits, limits.parameters, DEFINITIONS_BYTES_MAX, quotas)
     }
@@ -39,7 +41,7 @@ impl Desk for Table {
     }
 
     fn steps(&self, request: &TableRequest) -> usize {
-        request.steps(self.registry.end().get())
+        request.steps(self.registry.entries.end().get())
     }
 
     fn act(&mut self, request: TableRequest, requester: &Requester<'_>) -> Answered {
@@ -50,13 +52,13 @@ impl Desk for Table {
             TableRequest::Find { names } => self.find(&names, requester),
             TableRequest::List { filter, from, count, removed } => {
                 let Page { entries, next } = self.registry.page(&filter, from, removed);
-                let listed = entries.map(|(index, entry, is_there)| {
-                    (index, ListedParameter::of(index, entry, !is_there))
+                let listed = entries.map(|(index, entry, exists)| {
+                    (index, ListedParameter::of(index, entry, !exists))
                 });
                 let (rows, first_left) = requester.rows(count, listed)?;
                 Ok(page(&fields(&self.registry), first_left.or(next), "parameters", &rows))
             }
-            TableRequest::Select(wanted) => self.select(&wanted, requester),
+            TableRequest::Select(content) => self.select(&content, requester),
             TableRequest::Values(question) => {
                 values::show(&self.registry, &self.current, &question, requester.answer_bytes_max)
             }
@@ -78,16 +80,16 @@ impl Desk for Table {
             return None;
         }
         let TableChange { added, changed, revived, removed, .. } = change;
-        let there = added.union(revived);
-        for set in [&there, changed, removed] {
-            self.current.define(set, &self.registry);
+        let added = &added.union(revived);
+        for set in [added, changed, removed] {
+            self.current.define(set, &self.registry.entries);
         }
         let Self { registry, current, groups, readers, .. } = self;
-        if !there.is_empty() || !removed.is_empty() {
-            let arrived = registry.tree_of(&there);
+        if !added.is_empty() || !removed.is_empty() {
+            let tree = registry.tree_of(added);
             let mut choose = |filter: &str, before: &RangeSet| {
                 let (mut chosen, mut new) = (before.clone(), Vec::new());
-                arrived.matching(filter, &mut |index| new.push(*index));
+                tree.matching(filter, &mut |index| new.push(*index));
                 chosen.add(&sorted(new));
                 chosen.take_away(removed);
                 chosen
@@ -96,19 +98,23 @@ impl Desk for Table {
             readers.table_changed(&mut choose);
         }
         let events = [
-            (TableEvent::Added, &there),
-            (TableEvent::Changed, changed),
-            (TableEvent::Removed, removed),
+            (ChangeEvent::Added, added),
+            (ChangeEvent::Changed, changed),
+            (ChangeEvent::Removed, removed),
         ];
         let events = events.into_iter().filter(|(_, set)| !set.is_empty());
-        Some(events.map(|(event, set)| told(registry, event, set, None)).collect())
+        Some(events.map(|(event, set)| event_message(registry, event, set, None)).collect())
     }
 
     fn take_reached(&mut self) -> (Limit, u64) {
-        (Limit::SelectionBytes, self.take_uncompared())
+        (Limit::SelectionBytes, self.groups.take_uncompared())
     }
 
-    /// What only this session published goes stale, many parameters in portions (see [`Self::check_silent`]).
+    fn restore(&mut self, session: SessionKey, client_id: &str, declared: &RangeSet) {
+        self.registry.restore_publisher(session, client_id, declared);
+    }
+
+    /// Parameters that only this session published become stale, many in portions (see [`Self::check_silent`]).
     fn leave(&mut self, session: SessionKey, is_kept: bool, at: ClockReading) -> ChangeMessages {
         self.groups.leave_all(session);
         self.orphaned.add(&self.registry.publishers.leave(session, is_kept));
@@ -124,84 +130,75 @@ impl Desk for Table {
 type Answered = Result<(Vec<u8>, TableChange), RequestRefusal>;
 
 impl Table {
-    fn declare(&mut self, mut declaration: Declaration, requester: &Requester<'_>) -> Answered {
+    fn declare(
+        &mut self,
+        declaration: Declaration<Definition>,
+        requester: &Requester<'_>,
+    ) -> Answered {
         let Requester { from: Principal { session, client_id, .. }, bounds, .. } = requester;
-        let mut problems = std::mem::take(&mut declaration.problems);
-        let asked = declaration.asked();
+        let Declaration { entries: asked, mut problems } = declaration;
         requester.expect_whole(ENVELOPE_BYTES + INDEX_BYTES * asked.len())?;
-        let streams = asked.iter().filter(|one| (requester.is_taken)(one.name));
+        let streams = asked.iter().filter(|one| (requester.is_taken)(&one.name));
         problems.extend(streams.map(|one| one.problem(ProblemCode::Clash, IS_STREAM)));
         problems.extend(self.beyond_quota(&asked, requester));
-        match self.registry.declare_asked(*session, client_id, &asked, bounds, problems) {
-            Ok(Declared { indices, change }) => {
-                if let Some(owner) = requester.owner() {
-                    self.registry.own(&change.added.union(&change.revived), owner);
-                }
-                let (table, revision) = (self.registry.id(), self.registry.revision());
-                Ok((json(&FoundIndices { table, revision, indices }), change))
-            }
-            Err(mut problems) => {
-                problems.sort_by_key(|problem| problem.at);
-                Err(RequestRefusal::of(problems).expect("there is a problem"))
-            }
+        let declared = self.registry.declare(*session, client_id, &asked, bounds, problems);
+        let Declared { indices, change } = declared.map_err(RequestRefusal::of)?;
+        if let Some(owner) = requester.owner() {
+            self.registry.own(&change.added.union(&change.revived), owner);
         }
+        Ok((json(&self.indices(indices)), change))
     }
 
-    /// The first parameter that its owner may not have.
+    /// An answer with indices.
+    fn indices<T>(&self, indices: Vec<T>) -> FoundIndices<T> {
+        let entries = &self.registry.entries;
+        FoundIndices { table: Some(entries.id()), revision: entries.revision(), indices }
+    }
+
+    /// The first new parameter, if its owner has no quota left for all of them.
     fn beyond_quota(
         &self,
-        asked: &[ParameterDeclaration<'_>],
+        asked: &[DeclaredEntry<Definition>],
         requester: &Requester<'_>,
     ) -> Option<Problem> {
         let (owner, [quota, _]) = (requester.owner()?, &requester.bounds.quotas);
-        let mut new = asked.iter().filter(|one| self.registry.index_of(one.name).is_none());
+        let mut new =
+            asked.iter().filter(|one| self.registry.entries.index_of(&one.name).is_none());
         let first = new.next()?;
-        let shares = self.registry.entries().shares();
+        let shares = self.registry.entries.shares();
         let limit = quota.check(shares, owner, 1 + new.count()).err()?;
         let (code, what) = ProblemCode::of_quota(limit, "parameters")?;
         Some(first.problem(code, what))
     }
 
     fn find(&self, names: &[String], requester: &Requester<'_>) -> Result<Vec<u8>, RequestRefusal> {
-        let (indices, errors) = self.look_up(names);
-        let (table, revision) = (self.registry.id(), self.registry.revision());
-        let found = FoundIndices { table, revision, indices };
-        requester.with_errors(&found, &errors)
-    }
-
-    fn look_up(&self, names: &[String]) -> (Vec<Option<ParameterIndex>>, Vec<Problem>) {
-        let mut errors = Vec::new();
-        let found = names.iter().enumerate().map(|(at, name)| {
-            let found = self.registry.find(at, name);
-            found.map_err(|problem| errors.push(problem)).ok()
-        });
-        let indices = found.collect();
-        (indices, errors)
+        let (indices, errors) = self.registry.look_up(names);
+        requester.with_errors(&self.indices(indices), &errors)
     }
 
     fn remove(&mut self, names: &[String], force: bool, requester: &Requester<'_>) -> Answered {
         let (change, errors) = self.registry.remove(requester.from.session, names, force);
-        let removed =
-            RemovedCount { removed: change.removed.len(), revision: self.registry.revision() };
+        let (removed, revision) = (change.removed.len(), self.registry.entries.revision());
+        let removed = RemovedCount { removed, revision };
         requester.with_errors(&removed, &errors).map(|answer| (answer, change))
     }
 
     fn select(
         &mut self,
-        wanted: &Wanted,
+        content: &ListContent,
         requester: &Requester<'_>,
     ) -> Result<Vec<u8>, RequestRefusal> {
-        let (set, indices, errors) = match wanted {
-            Wanted::Names(names) => {
-                let (indices, errors) = self.look_up(names);
+        let (set, indices, errors) = match content {
+            ListContent::Names(names) => {
+                let (indices, errors) = self.registry.look_up(names);
                 (sorted(indices.iter().flatten().copied().collect()), Some(indices), errors)
             }
-            Wanted::Filters(filters) => {
+            ListContent::Filters(filters) => {
                 let set = self.registry.matching_any(filters);
                 (set.ok_or_else(too_wide)?, None, Vec::new())
             }
         };
-        let (table, revision) = (self.registry.id(), self.registry.revision());
+        let (table, revision) = (self.registry.entries.id(), self.registry.entries.revision());
         let size =
             INDEX_BYTES * indices.as_ref().map_or(0, Vec::len) + 2 * INDEX_BYTES * set.ranges();
         requester.expect_whole(ENVELOPE_BYTES + size)?;

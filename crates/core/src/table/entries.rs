@@ -10,10 +10,9 @@ use slipring_wire::frame::Kind;
 
 use super::Names;
 use super::definition::Definition;
+use crate::desk::INDICES_MAX;
 use crate::{Owner, ParameterIndex, Shares};
 
-/// Indices that one table can give.
-pub const INDICES_MAX: u32 = 1 << 22;
 /// The most removed parameters that are remembered. Beyond it the ones removed first are forgotten.
 const REMOVED_MAX: usize = 65_536;
 /// Their bytes.
@@ -26,9 +25,9 @@ const NO_SUCH_INDEX: &str = "a table has no such index";
 pub struct Entry {
     /// Its topic.
     pub name: Arc<str>,
-    /// What it is.
+    /// Its definition.
     pub definition: Arc<Definition>,
-    /// How its values travel.
+    /// The kind of its values on the wire.
     pub kind: Kind,
 }
 
@@ -80,7 +79,7 @@ impl Entries {
         Self { id, ..Self::default() }
     }
 
-    /// The table's number: indices mean nothing in another. 0 is no table.
+    /// The table's number; 0 if there is no table yet. An index has a meaning only within its table.
     pub fn id(&self) -> u32 {
         self.id
     }
@@ -121,7 +120,7 @@ impl Entries {
     }
 
     /// The newest index that a name has or had.
-    pub fn known_index(&self, name: &str) -> Option<ParameterIndex> {
+    pub(super) fn known_index(&self, name: &str) -> Option<ParameterIndex> {
         self.names.get(name).copied()
     }
 
@@ -135,12 +134,12 @@ impl Entries {
         &self,
         index: ParameterIndex,
     ) -> impl Iterator<Item = (ParameterIndex, &Entry)> {
-        let known = self.known_in(index.get()..u32::MAX).filter(|(_, _, is_there)| *is_there);
+        let known = self.known_in(index.get()..u32::MAX).filter(|(_, _, exists)| *exists);
         known.map(|(index, entry, _)| (index, entry))
     }
 
     /// The existing and removed parameters with these indices, ascending, and whether each exists.
-    pub fn known_in(
+    pub(super) fn known_in(
         &self,
         indices: Range<u32>,
     ) -> impl Iterator<Item = (ParameterIndex, &Entry, bool)> {
@@ -192,11 +191,8 @@ impl Entries {
             return;
         };
         if slot.removed.is_none() {
-            give_back(&mut self.shares, slot);
+            self.shares.hand_over(slot.owner.as_ref(), owner, 1);
             slot.owner = owner.cloned();
-            if let Some(owner) = owner {
-                self.shares.take(owner, 1);
-            }
         }
     }
 
@@ -251,7 +247,7 @@ impl Entries {
         if slot.removed.is_some() {
             return false;
         }
-        give_back(&mut self.shares, slot);
+        self.shares.hand_over(slot.owner.take().as_ref(), None, 1);
         slot.removed = Some(self.removals);
         let bytes = slot.entry.bytes();
         self.removed.insert(self.removals, index);
@@ -276,9 +272,7 @@ impl Entries {
     /// Removes a slot and its counts; its name stays.
     fn drop_slot(&mut self, index: ParameterIndex) -> Option<Box<Slot>> {
         let slot = self.slots.get_mut(index.get() as usize)?.take()?;
-        if let Some(owner) = &slot.owner {
-            self.shares.give(owner, 1);
-        }
+        self.shares.hand_over(slot.owner.as_ref(), None, 1);
         if let Some(order) = slot.removed {
             self.removed.remove(&order);
             self.removed_bytes -= slot.entry.bytes();
@@ -291,13 +285,6 @@ impl Entries {
 
     fn slot(&self, index: ParameterIndex) -> Option<&Slot> {
         self.slots.get(index.get() as usize)?.as_deref()
-    }
-}
-
-/// Takes a parameter from its owner.
-fn give_back(shares: &mut Shares, slot: &mut Slot) {
-    if let Some(owner) = slot.owner.take() {
-        shares.give(&owner, 1);
     }
 }
 

@@ -8,7 +8,7 @@ fn definition() -> Arc<Definition> {
 }
 
 #[test]
-fn of_many_removed_parameters_those_removed_first_are_forgotten() {
+fn the_parameters_that_were_removed_first_are_forgotten_first() {
     let (mut table, definition) = (Entries::new(1), definition());
     for index in 0..65_538 {
         table
@@ -51,7 +51,7 @@ fn removed_parameters_of_many_bytes_are_forgotten_sooner() {
 }
 
 #[test]
-fn an_index_beyond_all_is_refused() {
+fn an_index_beyond_the_last_is_refused() {
     let mut table = Entries::new(1);
     assert!(table.put(ParameterIndex::new(INDICES_MAX), "a", definition()).is_err());
     assert!(table.begin(1, 0, ParameterIndex::new(INDICES_MAX + 1)).is_err());
@@ -71,7 +71,7 @@ fn an_index_keeps_its_name_and_its_type() {
 }
 
 #[test]
-fn a_table_with_another_number_begins_anew() {
+fn a_table_with_another_number_starts_empty() {
     let mut table = Entries::new(1);
     table.put(ParameterIndex::new(4), "a", definition()).unwrap();
     table.begin(1, 9, ParameterIndex::new(2)).unwrap();
@@ -81,7 +81,7 @@ fn a_table_with_another_number_begins_anew() {
 }
 
 #[test]
-fn a_parameter_is_its_owners_while_it_is_there() {
+fn a_parameter_counts_for_its_owner_while_it_exists() {
     let mut table = Entries::new(1);
     let [anna, berta] = ["user:anna", "user:berta"].map(Owner::named);
     for (index, name) in ["a", "b"].iter().enumerate() {

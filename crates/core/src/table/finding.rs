@@ -23,7 +23,7 @@ pub(super) const ALL: &str = "#";
 pub(super) struct Page<'a> {
     /// Each parameter with its index, and whether it exists.
     pub entries: Box<dyn Iterator<Item = (ParameterIndex, &'a Entry, bool)> + 'a>,
-    /// The index where the next page begins; none if this is the last.
+    /// The index where the next page begins; None if this is the last.
     pub next: Option<ParameterIndex>,
 }
 
@@ -35,7 +35,7 @@ impl Registry {
             let mut left = FEW_STEPS;
             let is_narrow = filter != ALL && self.found(filter, &mut left).is_some();
             work.add((FEW_STEPS - left) * Work::ENTRY / 2);
-            if is_narrow || self.end().get() <= LOOKED_MAX {
+            if is_narrow || self.entries.end().get() <= LOOKED_MAX {
                 return true;
             }
         }
@@ -62,7 +62,7 @@ impl Registry {
         }
     }
 
-    /// The parameters that any of these filters matches; none if that takes too many steps.
+    /// The parameters that any of these filters matches; None if that takes too many steps.
     pub(super) fn matching_any(&self, filters: &[String]) -> Option<RangeSet> {
         let distinct: HashSet<&str> = filters.iter().map(String::as_str).collect();
         let (mut known, mut found) = (RangeSet::new(), Vec::new());
@@ -83,26 +83,34 @@ impl Registry {
         let few =
             if removed || filter == ALL { None } else { self.found(filter, &mut { FEW_STEPS }) };
         if let Some(few) = few {
-            let few: Vec<ParameterIndex> = sorted(few)
-                .indices()
-                .map(ParameterIndex::new)
-                .filter(|index| *index >= from)
-                .collect();
-            let entries = few.into_iter().filter_map(|index| Some((index, self.get(index)?, true)));
-            return Page { entries: Box::new(entries), next: None };
+            return self.page_of(few, from);
         }
         let (filter, end) = (filter.to_owned(), from.get().saturating_add(LOOKED_MAX));
         let known = self.entries.known_in(from.get()..end);
-        let entries = known.filter(move |(_, entry, is_there)| {
-            (removed || *is_there) && (filter == ALL || matches(&filter, &entry.name))
+        let entries = known.filter(move |(_, entry, exists)| {
+            (removed || *exists) && (filter == ALL || matches(&filter, &entry.name))
         });
         Page {
             entries: Box::new(entries),
-            next: (end < self.end().get()).then_some(ParameterIndex::new(end)),
+            next: (end < self.entries.end().get()).then_some(ParameterIndex::new(end)),
         }
     }
 
-    /// The parameters that a filter matches, in no order; none if the steps are used up before.
+    /// Those of these parameters that exist, from an index on: the only page.
+    pub(super) fn page_of(
+        &self,
+        mut parameters: Vec<ParameterIndex>,
+        from: ParameterIndex,
+    ) -> Page<'_> {
+        parameters.retain(|index| *index >= from);
+        parameters.sort_unstable();
+        parameters.dedup();
+        let there = parameters.into_iter();
+        let entries = there.filter_map(|index| Some((index, self.entries.get(index)?, true)));
+        Page { entries: Box::new(entries), next: None }
+    }
+
+    /// The parameters that a filter matches, in no order; None if the steps do not suffice.
     fn found(&self, filter: &str, steps: &mut usize) -> Option<Vec<ParameterIndex>> {
         let mut found = Vec::new();
         let is_all = self.tree.matching_within(filter, steps, &mut |index| found.push(*index));

@@ -12,7 +12,7 @@ pub const FRAME_RUNS_MAX: usize = 4_096;
 /// Bytes that any deflated frame may inflate to.
 pub const INFLATED_BYTES_FREE: usize = 256 << 10;
 /// Beyond that, the most bytes that each deflated byte may inflate to.
-pub const INFLATED_FACTOR: usize = 16;
+const INFLATED_FACTOR: usize = 16;
 /// The most bytes that any frame may inflate to.
 pub const INFLATED_BYTES_MAX: usize = 1 << 20;
 

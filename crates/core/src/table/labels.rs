@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use slipring_wire::frame::Kind;
 
-/// Labels of one parameter, at most.
-pub const LABELS_MAX: usize = 4_096;
-/// Bytes of a label, at most.
-pub const LABEL_BYTES_MAX: usize = 256;
+/// The most labels of one parameter.
+const LABELS_MAX: usize = 4_096;
+/// The most bytes of a label.
+const LABEL_BYTES_MAX: usize = 256;
 
 /// At least one label; no two numbers have the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl Labels {
         self.labels.iter().map(|(value, label)| (*value, &**label))
     }
 
-    /// How many there are.
+    /// How many labels there are.
     #[expect(clippy::len_without_is_empty, reason = "never empty")]
     pub fn len(&self) -> usize {
         self.labels.len()
@@ -77,7 +77,7 @@ impl Labels {
         }
     }
 
-    /// Bytes of all labels.
+    /// The bytes of all labels.
     pub(super) fn bytes(&self) -> usize {
         self.labels.iter().map(|(_, label)| label.len() + 8).sum()
     }

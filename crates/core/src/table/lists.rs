@@ -1,4 +1,4 @@
-//! Lists of parameters that clients chose by name: kept under a hash, to be subscribed to.
+//! Lists: sets of parameters that clients choose by name. A client subscribes to a list by its hash.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -9,17 +9,17 @@ use slipring_wire::frame::RangeSet;
 
 use crate::SessionKey;
 
-/// Lists that are kept; of more, the one that was asked for longest ago and is not in use is forgotten.
+/// The most lists. Beyond it, the unused list that was asked for longest ago is forgotten.
 const LISTS_MAX: usize = 1_024;
-/// Ranges of all lists together.
+/// The most ranges of all lists together.
 const RANGES_MAX: usize = 1 << 20;
 
-/// The name of a list: a hash of the table and its indices.
+/// The identity of a list: a hash of its table and its indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ListId(u64);
 
 impl ListId {
-    /// The name of these parameters of a table.
+    /// The identity of these parameters of a table.
     pub fn of(table: u32, indices: &RangeSet) -> Self {
         let mut hash = digest::Context::new(&digest::SHA256);
         hash.update(&table.to_le_bytes());
@@ -46,16 +46,16 @@ impl fmt::Display for ListId {
     }
 }
 
-/// There is no room for another list: all are in use.
+/// There is no room for another list, because all are in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{LISTS_MAX} selections are in use; end one, or choose by filter")]
-pub struct ListsFull;
+pub(super) struct ListsFull;
 
 /// The lists.
 #[derive(Debug, Default)]
-pub struct Lists {
+pub(super) struct Lists {
     by_id: HashMap<ListId, List>,
-    /// Counts what is asked for, so that the oldest is known.
+    /// How often a list was asked for.
     asked: u64,
     ranges: usize,
 }
@@ -63,13 +63,14 @@ pub struct Lists {
 #[derive(Debug)]
 struct List {
     indices: Arc<RangeSet>,
+    /// The number of the last request for it.
     asked: u64,
-    /// The sessions that subscribe to it, connected or away, and by which filters.
+    /// The sessions that subscribe to it, connected or away, with their filters.
     held: HashSet<(SessionKey, Box<str>)>,
 }
 
 impl Lists {
-    /// Keeps a list.
+    /// Adds a list, unless it is there already.
     pub fn put(&mut self, table: u32, indices: RangeSet) -> Result<ListId, ListsFull> {
         let id = ListId::of(table, &indices);
         self.asked += 1;
@@ -78,7 +79,7 @@ impl Lists {
                 known.asked = self.asked;
                 return Ok(id);
             }
-            Some(_) => return Err(ListsFull), // two sets of one hash: the first stays
+            Some(_) => return Err(ListsFull), // another set has the same hash
             None => {}
         }
         self.make_room(indices.ranges())?;
@@ -88,40 +89,25 @@ impl Lists {
         Ok(id)
     }
 
-    /// The parameters of a list.
-    pub fn get(&self, id: ListId) -> Option<&Arc<RangeSet>> {
-        self.by_id.get(&id).map(|list| &list.indices)
-    }
-
-    /// A session subscribes to a list: it stays until the session releases it.
+    /// Keeps a list for a subscription of a session until the session releases it.
     pub fn hold(&mut self, id: ListId, session: SessionKey, filter: &str) -> Option<Arc<RangeSet>> {
         let list = self.by_id.get_mut(&id)?;
         list.held.insert((session, filter.into()));
         Some(Arc::clone(&list.indices))
     }
 
-    /// A session's subscription to a list has ended.
+    /// Releases a list after a session's subscription has ended.
     pub fn release(&mut self, id: ListId, session: SessionKey, filter: &str) {
         if let Some(list) = self.by_id.get_mut(&id) {
             list.held.remove(&(session, filter.into()));
         }
     }
 
-    /// A session is over.
+    /// Releases all lists of a session that has ended.
     pub fn release_all(&mut self, session: SessionKey) {
         for list in self.by_id.values_mut() {
             list.held.retain(|(holder, _)| *holder != session);
         }
-    }
-
-    /// How many lists there are.
-    pub fn len(&self) -> usize {
-        self.by_id.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.by_id.is_empty()
     }
 
     fn make_room(&mut self, ranges: usize) -> Result<(), ListsFull> {
@@ -135,5 +121,47 @@ impl Lists {
             self.ranges -= gone.indices.ranges();
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SESSION: SessionKey = SessionKey::new(1);
+
+    fn set(indices: impl IntoIterator<Item = u32>) -> RangeSet {
+        indices.into_iter().collect()
+    }
+
+    #[test]
+    fn a_new_list_replaces_the_list_that_was_unused_longest() {
+        let mut lists = Lists::default();
+        let [first, second, third] = [0, 1, 2].map(|index| lists.put(7, set([index])).unwrap());
+        for filter in ["a plot", "an alarm"] {
+            assert!(lists.hold(first, SESSION, filter).is_some());
+        }
+        lists.release(first, SESSION, "a plot");
+        assert_eq!(lists.put(7, set([1])), Ok(second), "asked for again: younger than the third");
+        for index in 3..1_025 {
+            lists.put(7, set([index])).unwrap();
+        }
+        let Lists { by_id, .. } = &lists;
+        assert!(by_id.contains_key(&first) && by_id.contains_key(&second));
+        assert!(by_id.len() == 1_024 && !by_id.contains_key(&third));
+        lists.release(first, SESSION, "an alarm");
+        lists.put(7, set([5_000])).unwrap();
+        assert!(!lists.by_id.contains_key(&first));
+    }
+
+    #[test]
+    fn when_all_lists_are_in_use_a_further_one_is_refused() {
+        let mut lists = Lists::default();
+        for index in 0..1_024 {
+            let id = lists.put(7, set([index])).unwrap();
+            lists.hold(id, SESSION, "").unwrap();
+        }
+        assert_eq!(lists.put(7, set([1_024])), Err(ListsFull));
+        assert_eq!(lists.by_id.len(), 1_024);
     }
 }

@@ -6,6 +6,7 @@
 mod aging;
 mod answer;
 mod bit_set;
+mod change_numbers;
 mod columns;
 mod current;
 mod declare;
@@ -29,38 +30,35 @@ mod request;
 mod rows;
 mod sample_text;
 mod searches;
-mod selecting;
 mod selection_filter;
 mod shared_texts;
 mod stale;
 mod value_table;
 mod values;
 
-pub use answer::{TableEvent, told};
+pub use answer::event_message;
 pub use current::{ClockReading, Current, CurrentView};
 pub use declare::Declared;
 pub use definition::{AlarmLimits, Definition, ParameterKind};
-pub use entries::{Entries, Entry, INDICES_MAX};
+pub use entries::{Entries, Entry};
 pub use frames::{
-    FRAME_RUNS_MAX, FRAME_SAMPLES_MAX, INFLATED_BYTES_FREE, INFLATED_BYTES_MAX, INFLATED_FACTOR,
-    frame_steps, inflated_bytes_max, read_frame,
+    FRAME_RUNS_MAX, FRAME_SAMPLES_MAX, INFLATED_BYTES_FREE, INFLATED_BYTES_MAX, frame_steps,
+    inflated_bytes_max, read_frame,
 };
 pub use groups::{Choice, FirstValues, GroupLimits, Groups, TableState, frame_topic};
 pub use labels::Labels;
-pub use lists::{ListId, Lists, ListsFull};
+pub use lists::ListId;
 pub use names::Names;
 pub use needs::{Band, Deadband, Deliver, Needs};
-pub use plain::{PlainError, PlainSample, TIME_PROPERTY, plain_sample};
+pub use plain::{PlainError, PlainSample, plain_sample};
+pub(crate) use plain::{TIME_PROPERTY, time_text};
 pub use readers::{PLAIN_RATE, PlainOutlet, PlainReaders, PlainRoom, PlainTerms, ReaderId};
-pub use refused::{SampleRefused, refusal_told};
+pub use refused::{SampleRefused, refusal_message};
 pub use registry::{Registry, TableChange};
-pub use request::{CHANGED_MAX, Declaration, NAMES_MAX, TableRequest, Wanted};
+pub use request::{CHANGED_MAX, ListContent, NAMES_MAX, TableRequest};
 pub use sample_text::{SampleWriter, json, text};
 pub use selection_filter::{SELECTIONS, SelectionFilter};
 pub use stale::Silence;
-pub use value_table::{Chosen, Table};
-pub use values::Question;
-
-pub use crate::publishers::Publishers;
+pub use value_table::{Selection, Table};
 
 use crate::Millis;

@@ -6,7 +6,7 @@ use crate::ParameterIndex;
 
 /// What the table knows of its parameters.
 pub trait Names {
-    /// Its topic; none if no parameter has this index.
+    /// Its topic; None if no parameter has this index.
     fn name(&self, index: ParameterIndex) -> Option<&str>;
     /// The kind of its values on the wire.
     fn kind(&self, index: ParameterIndex) -> Option<Kind>;
@@ -14,6 +14,6 @@ pub trait Names {
     fn is_enumeration(&self, index: ParameterIndex) -> bool;
     /// The label of a value of an enumeration.
     fn label(&self, index: ParameterIndex, value: u32) -> Option<&str>;
-    /// How often it is published, as it was declared.
+    /// How many samples per second were declared.
     fn rate_hz(&self, index: ParameterIndex) -> Option<f64>;
 }

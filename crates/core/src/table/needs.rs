@@ -59,7 +59,7 @@ pub struct Needs {
 }
 
 const BEAT_MS_MAX: u16 = 10_000;
-/// Where reading a stream begins.
+/// Where a reader of a stream begins.
 const OLDEST: &str = "oldest";
 const NEWEST: &str = "newest";
 const RATES_HZ: std::ops::RangeInclusive<f64> = 0.001..=1000.0;
@@ -67,7 +67,7 @@ const RATES_HZ: std::ops::RangeInclusive<f64> = 0.001..=1000.0;
 const ECHO_CHARS: usize = 40;
 
 impl Needs {
-    /// Reads the needs among a packet's user properties; none if no property is about needs.
+    /// Reads the needs among a packet's user properties; None if no property is about needs.
     ///
     /// The error says which value is wrong and what is allowed.
     pub fn parse<'a>(
@@ -103,7 +103,7 @@ impl Needs {
         matches!(self.deliver, Deliver::Stream { .. })
     }
 
-    /// Takes one property over; false if it is not about needs.
+    /// Reads one property; false if it is not about needs.
     fn take(&mut self, name: &str, text: &str) -> Result<bool, String> {
         match name {
             "deliver" => self.deliver = deliver(text)?,
@@ -319,7 +319,7 @@ mod tests {
         assert_eq!(error, "`from` is given twice; give it once");
         assert!(
             Needs::parse([from, ("deliver", "text"), from]).is_ok(),
-            "it is of no meaning here"
+            "`from` has no meaning here"
         );
     }
 

@@ -33,7 +33,7 @@ pub struct PlainSample {
 }
 
 impl PlainSample {
-    /// As a sample of this parameter.
+    /// The sample as one of this parameter.
     pub fn of(&self, index: ParameterIndex) -> Sample<'_> {
         let (time_ns, quality, value) = (self.time_ns, Quality::GOOD, self.value.view());
         Sample { index: index.get(), time_ns, quality, value }
@@ -54,7 +54,8 @@ pub fn plain_sample(
     Ok(PlainSample { value: value(entry, payload)?, time_ns })
 }
 
-fn time_text(properties: Properties<'_>) -> Option<&str> {
+/// The source time that a message gives, as text.
+pub(crate) fn time_text(properties: Properties<'_>) -> Option<&str> {
     properties.iter().find_map(|(id, value)| match (id, value) {
         (PropertyId::UserProperty, Value::Pair(TIME_PROPERTY, text)) => Some(text),
         _ => None,

@@ -1,4 +1,4 @@
-//! The checks that samples have to pass before they are taken, and the messages for those that fail.
+//! The checks that samples must pass before the table accepts them, and the messages for those that fail.
 
 use slipring_wire::frame::{FrameError, FrameView};
 
@@ -6,7 +6,7 @@ use super::columns::is_text;
 use super::{ClockReading, Current, PlainError, Registry};
 use crate::{ParameterIndex, Plan, SessionKey, TableRules};
 
-/// Why samples were not taken.
+/// Why samples were refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say it")]
 pub enum SampleRefused {
@@ -42,7 +42,7 @@ pub enum SampleRefused {
     Text { name: Box<str>, declared: &'static str, why: PlainError },
 }
 
-/// Whether a frame may be taken as a whole.
+/// Checks whether the table can accept a frame as a whole.
 pub(super) fn check(
     registry: &Registry,
     current: &Current,
@@ -51,13 +51,12 @@ pub(super) fn check(
     at: ClockReading,
     plan: &Plan,
 ) -> Result<(), SampleRefused> {
-    let (given, ours) = (view.header.table, registry.id());
+    let entries = &registry.entries;
+    let (given, ours) = (view.header.table, entries.id());
     if given != ours {
         return Err(SampleRefused::OtherTable { given, ours });
     }
-    let name = |index| {
-        registry.entries().known(index).map_or("(no parameter)", |entry| &entry.name).into()
-    };
+    let name = |index| entries.known(index).map_or("(no parameter)", |entry| &entry.name).into();
     let mut text_bytes = 0;
     for run in view.runs() {
         registry.publishers.may_publish(session, run.ranges()).map_err(|index| {
@@ -67,7 +66,7 @@ pub(super) fn check(
         current.check(&run).map_err(|index| SampleRefused::OtherKind {
             index,
             name: name(index),
-            declared: registry.get(index).map_or("nothing", |entry| entry.definition.kind.name()),
+            declared: entries.get(index).map_or("nothing", |entry| entry.definition.kind.name()),
             given: run.kind.name(),
         })?;
         check_time(run.newest_ns(), at, &plan.table)?;
@@ -81,7 +80,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Whether the values of text and bytes may grow so much.
+/// Checks whether the values of text and bytes may grow by so many bytes.
 pub(super) fn check_room(
     current: &Current,
     growth: usize,
@@ -94,7 +93,7 @@ pub(super) fn check_room(
     Ok(())
 }
 
-/// Whether a time is not too far ahead.
+/// Checks that a source time is not too far in the future.
 pub(super) fn check_time(
     time_ns: i64,
     at: ClockReading,
@@ -107,10 +106,10 @@ pub(super) fn check_time(
     Ok(())
 }
 
-/// The JSON that tells a client that samples of it were refused.
-pub fn refusal_told(topic: &str, why: &str, count: u64) -> Vec<u8> {
-    let told = serde_json::json!({
+/// The message to a client whose samples were refused, as JSON.
+pub fn refusal_message(topic: &str, why: &str, count: u64) -> Vec<u8> {
+    let message = serde_json::json!({
         "topic": topic, "error": "refused", "message": why, "count": count,
     });
-    told.to_string().into_bytes()
+    message.to_string().into_bytes()
 }

@@ -1,4 +1,4 @@
-//! Requests about the table as bytes: `docs/table.md` has them all. Hostile until parsed.
+//! Requests about the table as bytes: `docs/table.md` has them all. A request is hostile until it is parsed.
 
 use std::borrow::Cow;
 
@@ -6,86 +6,69 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use slipring_wire::check_filter;
 
-use super::declare::ParameterDeclaration;
 use super::definition::Definition;
 use super::definition_json::ReadDefinition;
 use super::finding::LOOKED_MAX;
-use super::values::Question;
+use super::values::ValuesQuestion;
 use crate::desk::{
-    Problem, ProblemCode, RequestRefusal, check_bytes, check_prefix, full_name, json_error, parse,
-    parse_declaration, parse_or_default, shown,
+    Declaration, Problem, ProblemCode, RequestRefusal, check_bytes, check_count, no_such_request,
+    parse, parse_declaration, parse_or_default, refuse,
 };
 use crate::{ParameterIndex, Work};
 
-/// Parameters in an answer to `list` when nothing is said.
+/// The most parameters in an answer to `list` if the request names no count.
 const LISTED: usize = 1_000;
-/// Names that one request asks about.
+/// The most names that one request asks about.
 pub const NAMES_MAX: usize = 4_096;
-/// Parameters that one request declares or removes.
+/// The most parameters that one request declares or removes.
 pub const CHANGED_MAX: usize = 2_048;
-/// What it costs to add or remove one parameter.
+/// The steps of work of adding or removing one parameter.
 const CHANGE_STEPS: usize = 100;
-/// What a declaration looks like, for those who got it wrong.
+/// A declaration, to show to clients whose own cannot be read.
 const DECLARE_EXAMPLE: &str =
     "{\"prefix\": \"pump/7\", \"parameters\": [{\"name\": \"rpm\", \"type\": \"f64\"}]}";
 
-/// What a client asks of the table.
+/// A request about the table.
 #[derive(Clone, Debug)]
 pub enum TableRequest {
-    /// To publish these.
-    Declare(Declaration),
-    /// The indices of these.
+    /// Declares parameters and publishes them.
+    Declare(Declaration<Definition>),
+    /// Finds the indices of parameters.
     Find {
         /// Full names.
         names: Vec<String>,
     },
-    /// The definitions of what a filter matches.
+    /// Lists the parameters that a filter matches.
     List {
-        /// Which.
+        /// The filter.
         filter: String,
-        /// From this index on.
+        /// The first index to list.
         from: ParameterIndex,
-        /// At most so many.
+        /// The most parameters to list.
         count: usize,
-        /// Those that were removed too.
+        /// Whether removed parameters are listed too.
         removed: bool,
     },
-    /// That these go.
+    /// Removes parameters.
     Remove {
         /// Full names.
         names: Vec<String>,
-        /// Also those that others publish.
+        /// Whether to remove those too that other clients publish.
         force: bool,
     },
-    /// A list to subscribe to.
-    Select(Wanted),
-    /// The newest values.
-    Values(Question),
+    /// Makes a list to subscribe to.
+    Select(ListContent),
+    /// Asks for newest values.
+    Values(ValuesQuestion),
 }
 
-/// Parameters to declare, and those that could not be read.
+/// The parameters of a new list.
 #[derive(Clone, Debug)]
-pub struct Declaration {
-    parameters: Vec<(usize, String, Definition)>,
-    pub(super) problems: Vec<Problem>,
-}
-
-/// What a list is made of.
-#[derive(Clone, Debug)]
-pub enum Wanted {
+pub enum ListContent {
     /// Full names.
     Names(Vec<String>),
-    /// What any of these matches now.
+    /// Filters: the parameters that any of them matches now.
     Filters(Vec<String>),
-}
-
-impl Declaration {
-    pub(super) fn asked(&self) -> Vec<ParameterDeclaration<'_>> {
-        let parameters = self.parameters.iter();
-        parameters
-            .map(|(at, name, definition)| ParameterDeclaration { at: *at, name, definition })
-            .collect()
-    }
 }
 
 #[derive(Deserialize)]
@@ -134,26 +117,21 @@ struct SelectBody {
 }
 
 impl TableRequest {
-    /// Reads the request of this name, the last level of its topic.
+    /// Parses the request of this name, the last level of its topic.
     pub fn parse(name: &str, body: &[u8]) -> Result<Self, RequestRefusal> {
         check_bytes(body)?;
         let request = Self::read(name, body)?;
         let (count, most) = request.names();
-        if count <= most {
-            return Ok(request);
-        }
-        let text = format!("{count} names, and one request has at most {most}: ask in parts");
-        Err(RequestRefusal::new(ProblemCode::TooLarge, text))
+        check_count(count, most, "names").map(|()| request)
     }
 
-    /// How many names there are, and how many there may be.
+    /// How many names the request has, and how many it may have.
     fn names(&self) -> (usize, usize) {
         match self {
-            Self::Declare(declaration) => {
-                (declaration.parameters.len() + declaration.problems.len(), CHANGED_MAX)
-            }
+            Self::Declare(declaration) => (declaration.len(), CHANGED_MAX),
             Self::Remove { names, .. } => (names.len(), CHANGED_MAX),
-            Self::Find { names } | Self::Select(Wanted::Names(names) | Wanted::Filters(names)) => {
+            Self::Find { names }
+            | Self::Select(ListContent::Names(names) | ListContent::Filters(names)) => {
                 (names.len(), NAMES_MAX)
             }
             Self::Values(question) => (question.names(), NAMES_MAX),
@@ -161,13 +139,13 @@ impl TableRequest {
         }
     }
 
-    /// What answering it costs in a table with so many indices, in steps of work; at most a few turns.
+    /// The steps of work of answering it in a table with so many indices; at most a few turns.
     pub(super) fn steps(&self, indices: u32) -> usize {
         let looked = LOOKED_MAX.min(indices) as usize * Work::ENTRY / 2;
         match self {
             Self::Declare(_) | Self::Remove { .. } => self.names().0 * CHANGE_STEPS,
-            Self::Find { .. } | Self::Select(Wanted::Names(_)) => self.names().0 * Work::ENTRY,
-            Self::Select(Wanted::Filters(_)) => indices as usize * Work::ENTRY,
+            Self::Find { .. } | Self::Select(ListContent::Names(_)) => self.names().0 * Work::ENTRY,
+            Self::Select(ListContent::Filters(_)) => indices as usize * Work::ENTRY,
             Self::Values(_) | Self::List { .. } => looked + self.names().0 * Work::ENTRY,
         }
     }
@@ -178,87 +156,37 @@ impl TableRequest {
             "find" => parse(body).map(|NamesBody { names }| Self::Find { names }),
             "list" => {
                 let ListBody { filter, from, count, removed } = parse_or_default(body)?;
-                filter_problem(0, &filter).map_or(Ok(()), |problem| refuse(vec![problem]))?;
+                refuse(Vec::from_iter(filter_problem(0, &filter)))?;
                 Ok(Self::List { filter, from, count: count.max(1), removed })
             }
             "remove" => {
                 parse(body).map(|RemoveBody { names, force }| Self::Remove { names, force })
             }
-            "select" => parse_wanted(body).map(Self::Select),
-            "values" => Question::parse(body).map(Self::Values),
-            _ => {
-                let name = shown(name);
-                let text = format!(
-                    "there is no request \"{name}\"; there are declare, find, list, remove, \
-                     select, values"
-                );
-                Err(RequestRefusal::new(ProblemCode::Request, text))
-            }
+            "select" => parse_content(body).map(Self::Select),
+            "values" => ValuesQuestion::parse(body).map(Self::Values),
+            _ => Err(no_such_request(name, "declare, find, list, remove, select, values")),
         }
     }
 }
 
-pub(super) fn refuse(problems: Vec<Problem>) -> Result<(), RequestRefusal> {
-    RequestRefusal::of(problems).map_or(Ok(()), Err)
-}
-
-fn read_declaration(body: &[u8]) -> Result<Declaration, RequestRefusal> {
+fn read_declaration(body: &[u8]) -> Result<Declaration<Definition>, RequestRefusal> {
     let DeclareBody { prefix, parameters } = parse_declaration(body, DECLARE_EXAMPLE)?;
-    let prefix = prefix.unwrap_or_default();
-    check_prefix(&prefix)?;
-    let mut declaration = Declaration { parameters: Vec::new(), problems: Vec::new() };
-    declaration.parameters.reserve(parameters.len());
-    for (at, text) in parameters.into_iter().map(RawValue::get).enumerate() {
-        match parse_parameter(at, &prefix, text) {
-            Ok((name, definition)) => declaration.parameters.push((at, name, definition)),
-            Err(problem) => declaration.problems.push(problem),
-        }
-    }
-    Ok(declaration)
+    Declaration::read(&prefix.unwrap_or_default(), &parameters, |json| {
+        let mut read: ReadDefinition<'_> = serde_json::from_str(json)?;
+        Ok((read.name.take(), read.definition()))
+    })
 }
 
-fn parse_parameter(at: usize, prefix: &str, text: &str) -> Result<(String, Definition), Problem> {
-    let mut read: ReadDefinition<'_> = serde_json::from_str(text).map_err(|error| {
-        let name = full_name(prefix, &name_in(text));
-        Problem::new(at, &name, ProblemCode::Malformed, without_place(&json_error(&error)))
-    })?;
-    let Some(name) = read.name.take() else {
-        return Err(Problem::new(at, "", ProblemCode::Name, "the parameter has no name"));
-    };
-    if name.is_empty() {
-        return Err(Problem::new(at, "", ProblemCode::Name, "the name is empty"));
-    }
-    let name = full_name(prefix, &name);
-    match read.definition() {
-        Ok(definition) => Ok((name, definition)),
-        Err((code, message)) => Err(Problem::new(at, &name, code, message)),
-    }
-}
-
-/// What is wrong, without a place: it would count from the begin of one parameter.
-fn without_place(text: &str) -> &str {
-    text.rfind(" at line ").map_or(text, |end| &text[..end])
-}
-
-/// The name in a parameter that is otherwise wrong, if it can be found.
-fn name_in(text: &str) -> String {
-    #[derive(Deserialize)]
-    struct Named {
-        name: String,
-    }
-    serde_json::from_str::<Named>(text).map_or_else(|_| String::new(), |named| named.name)
-}
-
-fn parse_wanted(body: &[u8]) -> Result<Wanted, RequestRefusal> {
+fn parse_content(body: &[u8]) -> Result<ListContent, RequestRefusal> {
     match parse(body)? {
-        SelectBody { names: Some(names), filters: None } => Ok(Wanted::Names(names)),
+        SelectBody { names: Some(names), filters: None } => Ok(ListContent::Names(names)),
         SelectBody { names: None, filters: Some(filters) } => {
             let problems = filters.iter().enumerate();
             let problems = problems.filter_map(|(at, filter)| filter_problem(at, filter));
             refuse(problems.collect())?;
-            Ok(Wanted::Filters(filters))
+            Ok(ListContent::Filters(filters))
         }
-        _ => Err(RequestRefusal::new(ProblemCode::Malformed, "say either names or filters")),
+        _ => Err(RequestRefusal::new(ProblemCode::Malformed, "give either names or filters")),
     }
 }
 

@@ -93,8 +93,8 @@ impl Searches {
 impl Search {
     fn step(&mut self, filter: &str, entries: &Entries) {
         let end = self.next.saturating_add(PART);
-        for (index, entry, is_there) in entries.known_in(self.next..end) {
-            if is_there && is_match(filter, &entry.name) {
+        for (index, entry, exists) in entries.known_in(self.next..end) {
+            if exists && is_match(filter, &entry.name) {
                 self.found.extend([index.get()]);
             }
         }
@@ -122,17 +122,21 @@ fn is_match(filter: &str, name: &str) -> bool {
 mod tests {
     use super::super::{Definition, Registry, Table};
     use super::*;
-    use crate::desk::Desk;
+    use crate::desk::{DeclaredEntry, Desk};
     use crate::{Limits, SessionKey};
 
     fn declare(registry: &mut Registry, names: impl Iterator<Item = String>) {
         let definition = Definition::from_json(r#"{"type": "u8"}"#).unwrap();
-        let asked: Vec<_> = names.map(|name| (name, definition.clone())).collect();
+        let asked: Vec<_> = (0..)
+            .zip(names)
+            .map(|(at, name)| DeclaredEntry::new(at, name, definition.clone()))
+            .collect();
         let bounds = Table::bounds(&Limits::default());
-        registry.declare(SessionKey::new(1), "c", &asked, &bounds).unwrap();
+        registry.declare(SessionKey::new(1), "c", &asked, &bounds, Vec::new()).unwrap();
     }
 
-    /// Looks for a filter until all is found; in how many turns. `meanwhile` happens between them.
+    /// Searches for a filter until the search has finished; returns how many turns it took. `meanwhile` is called
+    /// between them.
     fn turns(
         registry: &mut Registry,
         filter: &str,
@@ -149,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_filter_is_looked_for_in_several_turns_and_a_narrow_one_in_one() {
+    fn a_wide_filter_is_searched_in_several_turns_and_a_narrow_one_in_one() {
         let mut registry = Registry::new(7);
         declare(&mut registry, (0..60_000).map(|number| format!("a/{}/{number}", number % 7)));
         assert_eq!(turns(&mut registry, "a/3/77", |_| ()), 1);
@@ -163,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_finds_what_is_declared_and_removed_meanwhile() {
+    fn a_search_follows_parameters_that_are_declared_and_removed_meanwhile() {
         let mut registry = Registry::new(7);
         declare(&mut registry, (0..60_000).map(|number| format!("a/{number}")));
         registry.remove(SessionKey::new(1), &["a/5"], false);
@@ -189,17 +193,17 @@ mod tests {
     }
 
     #[test]
-    fn a_search_gets_on_even_when_the_turn_was_over_before_it_began() {
+    fn a_search_makes_progress_even_if_the_turn_was_over_before_it_began() {
         let mut registry = Registry::new(7);
         declare(&mut registry, (0..20_000).map(|number| format!("a/{number}")));
         let mut work = Work::default();
         work.end();
         let found = (0..1_000).find(|_| registry.search("a/#", &mut work));
-        assert!(found.is_some(), "it is not found after a thousand turns");
+        assert!(found.is_some(), "the search has not finished after a thousand turns");
     }
 
     #[test]
-    fn searches_that_nobody_goes_on_with_are_in_nobodys_way() {
+    fn abandoned_searches_do_not_block_others() {
         let mut registry = Registry::new(7);
         declare(&mut registry, (0..20_000).map(|number| format!("a/{number}")));
         let mut work = Work::default();
@@ -208,12 +212,12 @@ mod tests {
             assert!(!registry.search(&format!("+/+/{number}"), &mut work));
         }
         let turns = turns(&mut registry, "a/#", |_| ());
-        assert!(registry.searches.known("a/#").is_some(), "it was looked for in parts");
+        assert!(registry.searches.known("a/#").is_some(), "it was searched in parts");
         assert!(turns < 2_000, "{turns}");
     }
 
     #[test]
-    fn too_many_searches_at_once_are_answered_all_the_same() {
+    fn more_searches_than_are_kept_still_give_their_results() {
         let mut registry = Registry::new(7);
         declare(&mut registry, (0..20_000).map(|number| format!("a/{number}")));
         let filters: Vec<String> =

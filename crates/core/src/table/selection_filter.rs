@@ -48,14 +48,6 @@ impl<'a> SelectionFilter<'a> {
             Self::List(_) => None,
         }
     }
-
-    /// The list, if it is one.
-    pub fn list(self) -> Option<ListId> {
-        match self {
-            Self::Filter(_) => None,
-            Self::List(list) => Some(list),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -63,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_can_be_left_out() {
+    fn a_filter_without_its_name_is_the_same_selection() {
         let rows = [
             ("a/#", "a/#"),
             ("$selection/plot/a/#", "a/#"),
@@ -77,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_may_have_a_name() {
+    fn a_selection_may_have_a_name() {
         let list = ListId::parse("00000000000000ff").map(SelectionFilter::List);
         for (filter, expected) in [
             ("a/+/b", Some(SelectionFilter::Filter("a/+/b"))),
@@ -91,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_name_or_names_nothing_is_refused() {
+    fn a_filter_with_an_empty_name_or_nothing_after_the_name_is_refused() {
         for filter in [
             "$selection/",
             "$selection/plot",

@@ -132,14 +132,14 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_counted_until_the_last_one_lets_go_of_it() {
+    fn a_text_is_counted_until_its_last_holder_drops_it() {
         let (mut table, mut one, mut two) =
             (SharedTexts::default(), SharedTexts::default(), SharedTexts::default());
         table.put(3, b"first");
         one.share(0, b"first", &table, 3);
         two.share(9, b"first", &table, 3);
         assert!(one.is_shared(0, &table, 3) && one.is_shared(0, &two, 9));
-        assert_eq!(table.left_bytes(), 0, "it is the table's own");
+        assert_eq!(table.left_bytes(), 0, "the table holds it");
         table.put(3, b"second");
         assert_eq!(
             (table.get(3), one.get(0), two.get(9)),

@@ -4,26 +4,20 @@ use std::ops::Range;
 
 use slipring_wire::frame::{Quality, QualityStatus, RangeSet};
 
-use super::columns::BLOCK;
+use super::change_numbers::BLOCK;
 use super::current::{Current, indices};
 use super::{ClockReading, Millis};
 
-/// When a parameter with a nominal rate is silent.
+/// How long a parameter with a declared rate may be without a sample before it is silent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Silence {
-    /// After so many periods without a sample.
+    /// So many periods without a sample.
     pub periods: f32,
-    /// But never sooner than this.
+    /// At least this long, however short its period is.
     pub least_ms: u32,
 }
 
-impl Default for Silence {
-    fn default() -> Self {
-        Self { periods: 5.0, least_ms: 200 }
-    }
-}
-
-/// Ages are kept in 32 bits of milliseconds: a parameter whose limit is longer is not watched.
+/// Ages are kept in 32 bits of milliseconds. A parameter with a longer limit is never silent.
 const AGE_MS_MAX: f32 = 2_147_483_648.0;
 
 /// About the most parameters that become stale in one check: more would block the table for long.
@@ -40,14 +34,14 @@ pub(super) struct Watch {
 #[derive(Clone, Copy, Debug, Default)]
 struct Watched {
     soonest_ms: Millis,
-    /// The shortest time after which one of them is silent; none if it is not known.
+    /// The shortest time after which one of them is silent; None if it is not known.
     limit_ms: Option<f32>,
     /// At this change none of them could become silent; a newer change can alter that.
     idle: Option<u64>,
 }
 
 impl Watched {
-    #[expect(clippy::cast_sign_loss, reason = "what is left is not negative")]
+    #[expect(clippy::cast_sign_loss, reason = "the time left is not negative")]
     fn until(now_ms: Millis, left_ms: f32, limit_ms: f32) -> Self {
         let soonest_ms = now_ms.saturating_add(left_ms as Millis);
         Self { soonest_ms, limit_ms: Some(limit_ms), idle: None }
@@ -91,28 +85,29 @@ impl Current {
         if marked.is_empty() {
             return;
         }
-        let change = self.next_change();
+        self.change += 1;
         for at in marked.indices().map(|index| index as usize) {
             if !self.is_stale(at) {
                 self.stale += 1;
             }
             self.columns.qualities[at] = quality.0;
             self.columns.times[at] = now.now_ns;
-            self.columns.touch(at, change);
+            self.columns.changes.set(at, self.change);
             self.fresh.clear(at);
         }
     }
 
-    /// The parameters that have become silent; they are stale from now on.
+    /// Makes parameters stale that have become silent; returns them.
     pub fn check_silent(&mut self, rule: Silence, now: ClockReading) -> RangeSet {
         let mut silent = RangeSet::new();
-        self.watch.follow(rule, self.columns.blocks.len());
+        self.watch.follow(rule, self.columns.changes.blocks().len());
         for block in 0..self.watch.blocks.len() {
             if silent.len() >= STALE_AT_ONCE {
-                break; // the others are found at the next look
+                break; // the next check finds the others
             }
             let Watched { soonest_ms, idle, .. } = self.watch.blocks[block];
-            let has_changed = idle.is_none_or(|change| self.columns.blocks[block] > change);
+            let has_changed =
+                idle.is_none_or(|change| self.columns.changes.blocks()[block] > change);
             if has_changed && soonest_ms <= now.now_ms {
                 self.watch.blocks[block] = self.look(block, rule, now.now_ms, &mut silent);
             }
@@ -134,8 +129,8 @@ impl Current {
         self.look_at_each(span, rule, now_ms, limit_ms, silent)
     }
 
-    /// Some are old. Who is stale or has no value can be silent only after a sample that is still to
-    /// come.
+    /// Checks each parameter of a block in which some are old. One that is stale or has no value cannot become silent
+    /// before its next sample.
     fn look_at_each(
         &self,
         span: Range<usize>,
@@ -162,14 +157,14 @@ impl Current {
         watched
     }
 
-    /// The age at which a parameter is silent; never, where it has no rate.
+    /// The age at which a parameter is silent; infinite if it has no rate.
     fn limit_ms(&self, at: usize, rule: Silence) -> f32 {
         let limit = (self.periods_ms[at] * rule.periods).max(millis(rule.least_ms));
         let is_watched = self.periods_ms[at] > 0.0 && limit < AGE_MS_MAX;
         if is_watched { limit } else { f32::INFINITY }
     }
 
-    /// The parameters that were stale and have had a sample since this was last asked.
+    /// The parameters that were stale and have had a sample since the last call.
     pub fn take_fresh(&mut self) -> RangeSet {
         self.fresh.take()
     }

@@ -6,60 +6,59 @@ use std::sync::Arc;
 use slipring_wire::Publish;
 use slipring_wire::frame::{FrameView, Hops, RangeSet};
 
+use super::lists::Lists;
 use super::refused::{check, check_room, check_time};
 use super::{
-    Choice, ClockReading, Current, FirstValues, GroupLimits, Groups, ListId, Lists, Needs,
-    PlainOutlet, PlainReaders, PlainTerms, ReaderId, Registry, SampleRefused, SelectionFilter,
-    TableState, plain_sample,
+    Choice, ClockReading, Current, FirstValues, GroupLimits, Groups, ListId, Needs, PlainOutlet,
+    PlainReaders, PlainTerms, ReaderId, Registry, SampleRefused, SelectionFilter, TableState,
+    plain_sample,
 };
-use crate::{Millis, ParameterIndex, Plan, SessionKey};
+use crate::{Holder, Limit, ParameterIndex, Plan, SessionKey};
 
 /// The most bytes that all selections of every sample gather together. From half of it on, nothing waits for a beat.
 const GATHERED_BYTES_MAX: usize = 256 << 20;
 
-/// The parameters, their newest values, and who selected them.
+/// The parameters, their newest values, and the subscriptions to them.
 #[derive(Debug)]
 pub struct Table {
     /// The parameters.
     pub registry: Registry,
     /// The newest values.
     pub current: Current,
-    pub(super) groups: Groups,
+    /// Selections of parameters.
+    pub groups: Groups,
     /// Plain subscriptions to parameters.
     pub readers: PlainReaders,
     /// Lists that clients chose.
-    pub lists: Lists,
-    /// Parameters without a publisher that have to become stale.
+    pub(super) lists: Lists,
+    /// Parameters without a publisher that are still to become stale.
     pub(super) orphaned: RangeSet,
-    /// Whether more parameters have to become stale than one portion.
+    /// Whether more parameters are to become stale than fit in one portion.
     pub is_going_stale: bool,
 }
 
-/// A subscription that selects parameters.
+/// A subscription with needs: it selects parameters, or streams.
 #[derive(Clone, Copy, Debug)]
-pub struct Chosen<'a> {
-    /// As the client wrote it.
+pub struct Selection<'a> {
+    /// The filter as the client wrote it.
     pub filter: &'a str,
     /// The subscription identifier, sent with every message; 0 is none.
     pub identifier: u32,
-    /// What it needs.
+    /// Its needs.
     pub needs: Needs,
-    /// The largest packet that the client takes.
+    /// The largest packet that the client accepts.
     pub packet_bytes_max: usize,
 }
 
 impl Table {
-    /// A table with these parameters and values; nobody publishes yet.
+    /// A table with these parameters and values. They have no publishers yet.
     pub fn new(registry: Registry, mut current: Current, plan: &Plan) -> Self {
-        let all: RangeSet = registry
-            .entries()
-            .iter_from(ParameterIndex::new(0))
-            .map(|(index, _)| index.get())
-            .collect();
-        current.define(&all, &registry);
+        let all = registry.entries.iter_from(ParameterIndex::new(0));
+        let all: RangeSet = all.map(|(index, _)| index.get()).collect();
+        current.define(&all, &registry.entries);
         let remembered_bytes = plan.limits.selection_bytes;
         let room = GroupLimits { gathered_bytes: GATHERED_BYTES_MAX, remembered_bytes };
-        let groups = Groups::new(registry.id(), plan.table.beat_ms, room);
+        let groups = Groups::new(registry.entries.id(), plan.table.beat_ms, room);
         Self {
             registry,
             current,
@@ -71,13 +70,13 @@ impl Table {
         }
     }
 
-    /// Takes over another plan, also for existing selections.
+    /// Applies another plan, also to existing selections.
     pub fn follow(&mut self, plan: &Plan) {
         self.groups.set_beat_ms(plan.table.beat_ms);
         self.groups.set_remembered_bytes_max(plan.limits.selection_bytes);
     }
 
-    /// Takes a frame of a session, as a whole or not at all.
+    /// Accepts a frame that a session published, as a whole or not at all.
     pub fn take_frame(
         &mut self,
         session: SessionKey,
@@ -100,7 +99,7 @@ impl Table {
         Ok(())
     }
 
-    /// Takes a plain message on the topic of a parameter as a sample of it.
+    /// Accepts a plain message on the topic of a parameter as a sample of it.
     pub fn take_text(
         &mut self,
         parameter: ParameterIndex,
@@ -108,7 +107,7 @@ impl Table {
         at: ClockReading,
         plan: &Plan,
     ) -> Result<(), SampleRefused> {
-        let Some(entry) = self.registry.get(parameter) else { return Ok(()) };
+        let Some(entry) = self.registry.entries.get(parameter) else { return Ok(()) };
         let read = plain_sample(entry, message.properties, message.payload, at.now_ns);
         let read = read.map_err(|why| SampleRefused::Text {
             name: (&*entry.name).into(),
@@ -120,8 +119,7 @@ impl Table {
         self.current.set(&read.of(parameter), at);
         self.readers.take_text(parameter, self.current.change());
         let one: RangeSet = std::iter::once(parameter.get()).collect();
-        let Self { registry, current, groups, .. } = self;
-        let state = state(registry, current, at);
+        let (groups, state) = self.groups_at(at);
         groups.offer_newest(&one, &state);
         groups.bound_texts(plan.limits.parameter_bytes, &state);
         Ok(())
@@ -131,28 +129,47 @@ impl Table {
     pub fn choose(
         &mut self,
         session: SessionKey,
-        chosen: &Chosen<'_>,
+        selection: &Selection<'_>,
         at: ClockReading,
     ) -> FirstValues {
-        let choice = self.choice(session, chosen);
-        let Self { registry, current, groups, .. } = self;
-        groups.join(session, choice, &state(registry, current, at))
+        let choice = self.choice(session, selection);
+        let (groups, state) = self.groups_at(at);
+        groups.join(session, choice, &state)
     }
 
-    pub(super) fn choice(&mut self, session: SessionKey, chosen: &Chosen<'_>) -> Choice {
-        let list = self.hold(session, chosen.filter);
-        let set = match (SelectionFilter::parse(chosen.filter), list) {
+    fn choice(&mut self, session: SessionKey, selection: &Selection<'_>) -> Choice {
+        let Selection { filter, identifier, needs, packet_bytes_max } = *selection;
+        let list = self.hold(session, filter);
+        let chosen = match (SelectionFilter::parse(filter), list) {
             (Some(SelectionFilter::Filter(filter)), _) => self.registry.matching(filter),
             (_, Some(list)) => RangeSet::clone(&list),
             (_, None) => RangeSet::new(),
         };
-        Choice {
-            filter: chosen.filter.into(),
-            chosen: set,
-            identifier: chosen.identifier,
-            needs: chosen.needs,
-            packet_bytes_max: chosen.packet_bytes_max,
+        Choice { filter: filter.into(), chosen, identifier, needs, packet_bytes_max }
+    }
+
+    /// The bytes of change memory that a selection would add; the error is the limit it would exceed. `taken`
+    /// bytes are reserved already.
+    pub fn room_for(
+        &mut self,
+        session: SessionKey,
+        selection: &Selection<'_>,
+        taken: usize,
+        holder: Holder<'_, 1>,
+    ) -> Result<usize, Limit> {
+        if !selection.needs.compares() {
+            return Ok(0);
         }
+        let choice = self.choice(session, selection);
+        let growth = self.groups.growth(session, &choice, &self.current);
+        if growth > 0 {
+            let Holder { owner, quotas: [quota] } = holder;
+            if !self.groups.has_room(taken + growth) {
+                return Err(Limit::SelectionBytes);
+            }
+            quota.check(self.groups.shares(), owner, taken + growth)?;
+        }
+        Ok(growth)
     }
 
     /// Adds a plain subscription of a reader, in place of its earlier one with this filter; `topics` is the part
@@ -195,84 +212,17 @@ impl Table {
 
     /// Restores the list of a session from the journal, unless it is of another table.
     pub fn hold_again(&mut self, session: SessionKey, filter: &str, list: &RangeSet) {
-        let table = self.registry.id();
+        let table = self.registry.entries.id();
         let is_ours = list_of(filter) == Some(ListId::of(table, list));
         if is_ours && self.lists.put(table, list.clone()).is_ok() {
             self.hold(session, filter);
         }
     }
 
-    /// How many samples were too large for a packet of their subscriber since the last call.
-    pub fn take_lost(&mut self) -> u64 {
-        self.groups.take_lost()
-    }
-
-    /// How often a choice did not fit in the change memory; see [`Groups::take_uncompared`].
-    pub fn take_uncompared(&mut self) -> u64 {
-        self.groups.take_uncompared()
-    }
-
-    /// Sessions whose gathered samples were dropped; see [`Groups::take_overrun`].
-    pub fn take_overrun(&mut self) -> Vec<SessionKey> {
-        self.groups.take_overrun()
-    }
-
-    /// Messages to a session were dropped; see [`Groups::missed`].
-    pub fn missed(&mut self, session: SessionKey) -> bool {
-        self.groups.missed(session)
-    }
-
-    /// Sends a session the newest values it may have missed; see [`Groups::mend`].
-    pub fn mend(
-        &mut self,
-        session: SessionKey,
-        room: usize,
-        at: ClockReading,
-        send: &mut dyn FnMut(SessionKey, &[u8], u32),
-    ) -> bool {
-        self.groups.mend(session, room, &state(&self.registry, &self.current, at), send)
-    }
-
-    /// Whether samples for a session wait to be written as text; [`Self::mend`] does nothing until they are sent.
-    pub fn awaits_text(&self, session: SessionKey) -> bool {
-        self.groups.awaits_text(session)
-    }
-
-    /// How many different selections there are.
-    pub fn selections(&self) -> usize {
-        self.groups.len()
-    }
-
-    /// When [`Self::tick`] has something to do.
-    pub fn next_due_ms(&self) -> Option<Millis> {
-        self.groups.next_due_ms(&self.current)
-    }
-
-    /// The same without text that waits to be written.
-    pub fn groups_due_ms(&self) -> Option<Millis> {
-        self.groups.groups_due_ms(&self.current)
-    }
-
-    /// Sends due frames but writes no text; returns the work, see [`Groups::tick_frames`].
-    pub fn tick_frames(
-        &mut self,
-        work_max: usize,
-        at: ClockReading,
-        ready: &mut dyn FnMut(SessionKey) -> bool,
-        send: &mut dyn FnMut(SessionKey, &[u8], u32),
-    ) -> usize {
-        self.groups.tick_frames(work_max, &state(&self.registry, &self.current, at), ready, send)
-    }
-
-    /// Sends due samples; see [`Groups::tick`].
-    pub fn tick(
-        &mut self,
-        work_max: usize,
-        at: ClockReading,
-        ready: &mut dyn FnMut(SessionKey) -> bool,
-        send: &mut dyn FnMut(SessionKey, &[u8], u32),
-    ) {
-        self.groups.tick(work_max, &state(&self.registry, &self.current, at), ready, send);
+    /// The selections, and the state of the table at this time, which their methods need.
+    pub fn groups_at(&mut self, at: ClockReading) -> (&mut Groups, TableState<'_>) {
+        let Self { registry, current, groups, .. } = self;
+        (groups, state(registry, current, at))
     }
 }
 
@@ -281,10 +231,13 @@ pub(super) fn state<'a>(
     current: &'a Current,
     at: ClockReading,
 ) -> TableState<'a> {
-    TableState { now_ms: at.now_ms, now_ns: at.now_ns, names: registry, current }
+    TableState { now_ms: at.now_ms, now_ns: at.now_ns, names: &registry.entries, current }
 }
 
 /// The list that a filter names.
 fn list_of(filter: &str) -> Option<ListId> {
-    SelectionFilter::parse(filter).and_then(SelectionFilter::list)
+    match SelectionFilter::parse(filter)? {
+        SelectionFilter::List(list) => Some(list),
+        SelectionFilter::Filter(_) => None,
+    }
 }

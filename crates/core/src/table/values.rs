@@ -1,52 +1,50 @@
-//! The request for values: what the table has now, for whoever asks once.
+//! The request for newest values, for clients that ask once instead of subscribing.
 
 use serde::Deserialize;
 use slipring_wire::frame::Sample;
 
 use super::answer::fields;
 use super::finding::Page;
-use super::request::{filter_problem, refuse};
+use super::request::filter_problem;
 use super::sample_text::json;
-use super::{Current, CurrentView, Registry};
+use super::{Current, CurrentView, Names, Registry};
 use crate::ParameterIndex;
 use crate::desk::{
     AnswerRows, Problem, ProblemCode, RequestRefusal, fitting, json as to_json, page,
-    parse_or_default,
+    parse_or_default, refuse,
 };
 
-/// Values in an answer when nothing is said.
+/// The most values in an answer if the request names no count.
 const SHOWN: usize = 1_000;
-/// Bytes of an answer that are not values or errors, at most.
+/// The most bytes of an answer besides values and errors.
 const ENVELOPE_BYTES: usize = 200;
 
-/// Which values are asked for: of names, or of what a filter matches.
+/// The parameters whose values are asked for: by names, or by a filter.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(
     default,
     deny_unknown_fields,
     expecting = "names or a filter such as {\"filter\": \"pump/#\"}"
 )]
-pub struct Question {
+pub struct ValuesQuestion {
     names: Option<Vec<String>>,
     filter: Option<String>,
     from: ParameterIndex,
     count: usize,
 }
 
-impl Default for Question {
+impl Default for ValuesQuestion {
     fn default() -> Self {
         Self { names: None, filter: None, from: ParameterIndex::new(0), count: SHOWN }
     }
 }
 
-impl Question {
+impl ValuesQuestion {
     pub(super) fn parse(body: &[u8]) -> Result<Self, RequestRefusal> {
         let question: Self = parse_or_default(body)?;
         if question.names.is_some() && question.filter.is_some() {
-            return Err(RequestRefusal::new(
-                ProblemCode::Malformed,
-                "say either names or a filter",
-            ));
+            let text = "give either names or a filter";
+            return Err(RequestRefusal::new(ProblemCode::Malformed, text));
         }
         let problem = question.filter.as_ref().and_then(|filter| filter_problem(0, filter));
         refuse(problem.into_iter().collect())?;
@@ -58,33 +56,22 @@ impl Question {
         self.names.as_ref().map_or(0, Vec::len)
     }
 
-    /// The parameters that are asked for, ascending, and what is wrong with others.
+    /// The parameters that are asked for, ascending, and the problems of other names.
     fn chosen<'a>(&self, registry: &'a Registry) -> (Page<'a>, Vec<Problem>) {
         let Some(names) = &self.names else {
             let filter = self.filter.as_deref().unwrap_or("#");
             return (registry.page(filter, self.from, false), Vec::new());
         };
-        let (mut indices, mut errors) = (Vec::new(), Vec::new());
-        for (at, name) in names.iter().enumerate() {
-            match registry.find(at, name) {
-                Ok(index) => indices.push(index),
-                Err(problem) => errors.push(problem),
-            }
-        }
-        indices.retain(|index| *index >= self.from);
-        indices.sort_unstable();
-        indices.dedup();
-        let there =
-            indices.into_iter().filter_map(|index| Some((index, registry.get(index)?, true)));
-        (Page { entries: Box::new(there), next: None }, errors)
+        let (found, errors) = registry.look_up(names);
+        (registry.page_of(found.into_iter().flatten().collect(), self.from), errors)
     }
 }
 
-/// The newest values of some parameters. One that never had a value is not among them.
+/// The newest values of some parameters, without those that never had a value.
 pub(super) fn show(
     registry: &Registry,
     current: &Current,
-    question: &Question,
+    question: &ValuesQuestion,
     answer_bytes_max: usize,
 ) -> Result<Vec<u8>, RequestRefusal> {
     let (Page { entries, next }, errors) = question.chosen(registry);
@@ -97,26 +84,26 @@ pub(super) fn show(
         .fill(values, |(index, name, newest), text| write_row(registry, *index, name, newest, text))
         .map_err(|(index, _)| too_large(registry, index))?;
     let mut answer = page(&fields(registry), first_left.or(next), "values", &rows);
-    answer.pop(); // errors follow in the same object
+    answer.pop(); // the closing brace: errors follow in the same object
     let more = if more > 0 { format!(",\"more_errors\":{more}") } else { String::new() };
     answer.extend([b",\"errors\":", &*errors, more.as_bytes(), b"}"].concat());
     if answer.len() > answer_bytes_max {
-        let text = "the answer is larger than this client takes: ask for fewer names";
+        let text = "the answer is larger than this client accepts: ask for fewer names";
         return Err(RequestRefusal::new(ProblemCode::TooLarge, text));
     }
     Ok(answer)
 }
 
 fn too_large(registry: &Registry, index: ParameterIndex) -> RequestRefusal {
-    let name = registry.get(index).map_or("", |entry| &*entry.name);
+    let name = registry.entries.name(index).unwrap_or_default();
     let text = format!(
-        "the value of {name} alone is larger than an answer to this client may be; ask from index {} on",
+        "the value of {name} alone is larger than this client accepts; ask from index {} on",
         index.next()
     );
     RequestRefusal::new(ProblemCode::TooLarge, text)
 }
 
-/// One value: a sample as JSON, with whose it is and when it was received.
+/// Writes a sample as JSON, with the index and the name of its parameter and its receive time.
 fn write_row(
     registry: &Registry,
     index: ParameterIndex,
@@ -129,6 +116,6 @@ fn write_row(
     row.extend_from_slice(&to_json(&name));
     row.extend_from_slice(format!(",\"received\":{receive_ns},").as_bytes());
     let start = row.len();
-    json(&Sample { index: index.get(), time_ns, quality, value }, registry, row);
+    json(&Sample { index: index.get(), time_ns, quality, value }, &registry.entries, row);
     row.remove(start); // the brace that opens the sample
 }

@@ -1,5 +1,5 @@
-//! Work that must not grow with what is there: the same is done in a small and in a large place, and the
-//! processor's time for it is compared. Never a time by itself.
+//! Work that must not grow with the size of the table: the same work is done on a small and on a large one, and only
+//! the ratio of the CPU times is checked.
 
 mod places;
 mod readers;
@@ -11,7 +11,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 const ROUNDS: u32 = 5;
 
-/// How many times longer the same takes, each round once, in the second place; the quickest round
+/// How many times longer the work takes on the large value than on the small one; the quickest of several rounds
 /// counts.
 fn growth<T>(small: T, large: T, work: impl Fn(&mut T, u32)) -> f64 {
     let [small, large] = [small, large].map(|mut place| {
@@ -21,7 +21,7 @@ fn growth<T>(small: T, large: T, work: impl Fn(&mut T, u32)) -> f64 {
     large.as_secs_f64() / small.as_secs_f64()
 }
 
-/// The time of the processor, which does not count who else is at work.
+/// The CPU time of this thread, which other processes do not affect.
 fn spent(work: impl FnOnce()) -> Duration {
     let now = || {
         let time = clock_gettime(ClockId::ThreadCPUTime);

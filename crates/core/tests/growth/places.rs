@@ -1,8 +1,10 @@
-//! Values that go stale and come back, and streams of who reads many.
+//! Values that become stale and fresh again, and a reader with many subscriptions to streams.
 
-use slipring_core::desk::{Desk, Requester};
-use slipring_core::streams::{Catalog, Definition, Following, Portion, StreamDeclaration, Streams};
-use slipring_core::table::{ClockReading, Current, Definition as Parameter, Entries};
+use slipring_core::desk::{DeclaredEntry, Desk, Requester};
+use slipring_core::streams::{Catalog, ChunkBudget, Definition, Streams};
+use slipring_core::table::{
+    ClockReading, Current, Definition as Parameter, Deliver, Entries, Needs, Selection,
+};
 use slipring_core::{Limits, ParameterIndex, Principal, SessionKey, StreamIndex};
 use slipring_wire::Publish;
 use slipring_wire::frame::{Quality, RangeSet, Sample, ValueView};
@@ -26,7 +28,7 @@ fn all(count: u32) -> RangeSet {
 }
 
 #[test]
-fn values_that_come_back_apart_and_go_again_cost_each_the_same() {
+fn the_cost_of_a_value_that_becomes_fresh_and_stale_again_does_not_grow_with_the_table() {
     let (small, large) = (2_000, 128_000);
     let set = |current: &mut Current, index| {
         let value = ValueView::U8(1);
@@ -57,14 +59,15 @@ fn a_chunk_for_one_subscription_does_not_look_at_the_others_of_its_reader() {
             is_taken: &|_| false,
             answer_bytes_max: 999,
         };
-        let asked = [StreamDeclaration::new(0, "a", Definition::new("audio/pcm"))];
+        let asked = [DeclaredEntry::new(0, "a", Definition::new("audio/pcm"))];
         streams.declare(&asked, &requester).unwrap();
+        let needs = Needs { deliver: Deliver::Stream { newest: false }, ..Needs::default() };
         for number in 0..subscriptions {
             let filter = if number == 0 { "a".to_owned() } else { format!("b{number}/#") };
             let filter = &filter;
             streams.follow(
                 SessionKey::new(2),
-                &Following { filter, identifier: 0, newest: false, packet_bytes_max: 999 },
+                &Selection { filter, identifier: 0, needs, packet_bytes_max: 999 },
             );
         }
         streams
@@ -76,8 +79,8 @@ fn a_chunk_for_one_subscription_does_not_look_at_the_others_of_its_reader() {
                 .push(SessionKey::new(1), StreamIndex::new(0), &Publish::new("a", b"x"), 0)
                 .unwrap();
         }
-        let room = Portion { bytes: 1 << 20, most: 1 << 20 };
-        assert_eq!(streams.take(SessionKey::new(2), room, &mut out).chunks, 100);
+        let budget = ChunkBudget { bytes: 1 << 20, most: 1 << 20 };
+        assert_eq!(streams.take(SessionKey::new(2), budget, &mut out).chunks, 100);
     });
     assert!(grows < 5.0, "{grows}");
 }

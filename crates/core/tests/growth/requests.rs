@@ -1,9 +1,9 @@
-//! Requests about a table: one costs what it asks for, not what the table has.
+//! Requests about a table: the cost of one depends on what it asks for, not on the size of the table.
 
 use serde_json::{Value, json};
 use slipring_core::desk::{Desk, Requester};
 use slipring_core::table::{
-    CHANGED_MAX, Chosen, ClockReading, Current, Deliver, Needs, Registry, Table, TableRequest,
+    CHANGED_MAX, ClockReading, Current, Deliver, Needs, Registry, Selection, Table, TableRequest,
 };
 use slipring_core::{Limits, Plan, Principal, SessionKey};
 use slipring_wire::frame::{Quality, Sample, ValueView};
@@ -12,7 +12,7 @@ use crate::growth;
 
 const SMALL: u32 = 2_000;
 pub const LARGE: u32 = 16 * SMALL;
-/// Far below what the sizes differ by, and above what caches make of it.
+/// Far below the ratio of the sizes, and above the effect of caches.
 pub const MOST: f64 = 5.0;
 pub const NOW: ClockReading = ClockReading { now_ms: 1, now_ns: 1 };
 
@@ -46,7 +46,7 @@ fn declare(table: &mut Table, session: u64, numbers: impl Iterator<Item = u32>) 
     }
 }
 
-/// A table with so many parameters of session 1, every second one of session 2 too; all have values.
+/// A table with so many parameters, which all have values. Session 1 publishes them, session 2 every second one too.
 pub fn table(parameters: u32) -> Table {
     let registry = Registry::new(7);
     let mut table = Table::new(registry, Current::default(), &Plan::default());
@@ -59,7 +59,7 @@ pub fn table(parameters: u32) -> Table {
     table
 }
 
-/// A round does ten things, none of them twice.
+/// Ten numbers for each round, none of them twice.
 fn ten(round: u32) -> impl Iterator<Item = u32> {
     (0..10).map(move |number| 10 * round + number)
 }
@@ -69,13 +69,14 @@ fn grows(work: impl Fn(&mut Table, u32)) -> f64 {
 }
 
 #[test]
-fn who_follows_all_parameters_does_not_look_at_all_of_them_when_one_comes() {
+fn a_new_parameter_does_not_make_a_selection_of_all_look_at_every_one() {
     for change in [false, true] {
         let subscribed = |parameters| {
             let mut table = table(parameters);
             let needs = Needs { deliver: Deliver::Frame, change, ..Needs::default() };
-            let chosen = Chosen { filter: "#", identifier: 0, needs, packet_bytes_max: 1 << 20 };
-            table.choose(SessionKey::new(9), &chosen, NOW);
+            let selection =
+                Selection { filter: "#", identifier: 0, needs, packet_bytes_max: 1 << 20 };
+            table.choose(SessionKey::new(9), &selection, NOW);
             table
         };
         let grows = growth(subscribed(SMALL), subscribed(LARGE), |table, round| {
@@ -86,7 +87,7 @@ fn who_follows_all_parameters_does_not_look_at_all_of_them_when_one_comes() {
 }
 
 #[test]
-fn declaring_a_parameter_that_lies_apart_does_not_look_at_all_that_a_client_declared() {
+fn declaring_a_scattered_parameter_does_not_look_at_all_that_the_client_declared() {
     let grows = grows(|table, round| {
         ten(round).for_each(|number| declare(table, 2, 4 * number + 1..4 * number + 2));
     });
@@ -129,7 +130,7 @@ fn a_page_of_values_does_not_look_at_all_that_its_filter_matches() {
 }
 
 #[test]
-fn pages_of_many_and_of_few_have_what_the_filter_matches_and_nothing_twice() {
+fn pages_have_each_matching_parameter_once_whether_many_or_few_match() {
     let mut table = table(LARGE);
     for (filter, is_meant) in [
         ("+/#", (|_| true) as fn(u32) -> bool),
@@ -153,7 +154,7 @@ fn pages_of_many_and_of_few_have_what_the_filter_matches_and_nothing_twice() {
 }
 
 #[test]
-fn filters_of_a_list_that_would_look_at_everything_again_and_again_are_refused() {
+fn a_list_of_too_many_wide_filters_is_refused() {
     let mut table = table(SMALL);
     let filters = |count| -> Vec<_> { (0..count).map(|number| format!("+/+/x{number}")).collect() };
     let few = ask(&mut table, 1, "select", &json!({"filters": filters(20)}));
@@ -166,7 +167,7 @@ fn filters_of_a_list_that_would_look_at_everything_again_and_again_are_refused()
 }
 
 #[test]
-fn a_filter_that_a_list_names_again_and_again_is_looked_for_once() {
+fn a_filter_that_a_list_names_many_times_is_searched_once() {
     let grows = growth((table(SMALL), 1), (table(SMALL), 500), |(table, times), _| {
         let filters = vec!["#"; *times];
         let list = ask(table, 1, "select", &json!({ "filters": filters }));
@@ -176,7 +177,7 @@ fn a_filter_that_a_list_names_again_and_again_is_looked_for_once() {
 }
 
 #[test]
-fn whether_a_filter_matches_any_parameter_is_known_without_a_look_at_all() {
+fn whether_a_filter_matches_any_parameter_is_found_without_looking_at_all() {
     let grows = grows(|table, _| {
         for _ in 0..50 {
             std::hint::black_box(table.registry.matches_any("+/+/nothing"));

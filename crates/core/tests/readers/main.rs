@@ -1,5 +1,5 @@
-//! Plain subscriptions to parameters: every sample while they are few, else the newest of each, in turns of
-//! bounded work.
+//! Plain subscriptions to parameters: every sample while there are few, else the newest values, in turns of bounded
+//! work.
 
 mod world;
 
@@ -13,7 +13,7 @@ use slipring_wire::Publish;
 use crate::world::{JET, PLENTY, READER, TURN, World};
 
 #[test]
-fn a_few_parameters_come_sample_by_sample() {
+fn a_reader_of_a_few_parameters_gets_every_sample() {
     let mut world = World::new(100);
     world.read(READER, "p/7", PlainTerms::default());
     world.read(READER, "p/9", PlainTerms::default());
@@ -30,7 +30,7 @@ fn a_few_parameters_come_sample_by_sample() {
 }
 
 #[test]
-fn samples_of_one_frame_come_in_their_order() {
+fn samples_of_one_frame_arrive_in_their_order() {
     let mut world = World::new(2);
     world.read(READER, "#", PlainTerms::default());
     world.frame_of_one(1, 0..2_000);
@@ -40,7 +40,7 @@ fn samples_of_one_frame_come_in_their_order() {
 }
 
 #[test]
-fn beyond_the_rate_newest_wins_and_no_message_is_made_for_the_rest() {
+fn beyond_the_rate_a_reader_gets_only_the_newest_values() {
     let mut world = World::new(20_000);
     world.read(READER, "#", PlainTerms::default());
     for value in 0..50 {
@@ -64,7 +64,7 @@ fn beyond_the_rate_newest_wins_and_no_message_is_made_for_the_rest() {
 }
 
 #[test]
-fn a_flood_for_one_reader_leaves_the_samples_of_another_alone() {
+fn a_flood_for_one_reader_does_not_cost_another_its_samples() {
     let few = ReaderId::Client(SessionKey::new(3));
     for runs in [1, 100] {
         let mut world = World::new(20_000);
@@ -85,7 +85,7 @@ fn a_flood_for_one_reader_leaves_the_samples_of_another_alone() {
 }
 
 #[test]
-fn who_does_not_take_anything_is_sent_nothing_and_ends_with_the_newest() {
+fn a_reader_that_accepts_nothing_is_sent_nothing_and_ends_with_the_newest() {
     let mut world = World::new(10);
     world.read(READER, "#", PlainTerms::default());
     world.got.rooms.insert(READER, PlainRoom::default());
@@ -136,7 +136,7 @@ fn identifiers_of_all_subscriptions_that_match_come_with_one_message() {
 }
 
 #[test]
-fn what_a_reader_publishes_itself_is_left_out_without_local() {
+fn with_no_local_a_reader_does_not_get_its_own_samples() {
     let mut world = World::new(20_000);
     let own = ReaderId::Client(JET);
     world.read(own, "#", PlainTerms { identifier: 0, no_local: true });
@@ -169,7 +169,7 @@ fn a_plain_message_after_a_frame_is_not_followed_by_an_older_sample() {
 }
 
 #[test]
-fn no_older_sample_follows_a_plain_message_though_a_newer_frame_came() {
+fn no_older_sample_follows_a_plain_message_even_after_a_newer_frame() {
     let mut world = World::new(2);
     world.read(READER, "#", PlainTerms::default());
     world.frame(0..2, 1);
@@ -182,7 +182,7 @@ fn no_older_sample_follows_a_plain_message_though_a_newer_frame_came() {
 }
 
 #[test]
-fn after_the_last_reader_has_gone_nothing_is_due() {
+fn nothing_is_due_after_the_last_reader_has_left() {
     let mut world = World::new(20_000);
     world.read(READER, "#", PlainTerms::default());
     world.frame(0..20_000, 1);
@@ -195,7 +195,7 @@ fn after_the_last_reader_has_gone_nothing_is_due() {
 }
 
 #[test]
-fn a_reader_of_newest_values_gets_every_sample_again_while_fewer_come() {
+fn a_reader_of_newest_values_gets_every_sample_again_when_there_are_fewer() {
     let mut world = World::new(20_000);
     world.read(READER, "#", PlainTerms::default());
     world.frame(0..20_000, 0);
@@ -212,7 +212,7 @@ fn a_reader_of_newest_values_gets_every_sample_again_while_fewer_come() {
 }
 
 #[test]
-fn a_reader_gets_every_sample_again_though_many_parameters_change_at_once() {
+fn a_reader_gets_every_sample_again_even_if_many_parameters_change_at_once() {
     let mut world = World::new(20_000);
     world.read(READER, "#", PlainTerms::default());
     world.frame(0..20_000, 0);
@@ -226,7 +226,7 @@ fn a_reader_gets_every_sample_again_though_many_parameters_change_at_once() {
 }
 
 #[test]
-fn no_sample_comes_twice_though_a_reader_falls_behind_within_a_run() {
+fn no_sample_is_sent_twice_to_a_reader_that_falls_behind_within_a_run() {
     let mut world = World::new(8_000);
     let (first, second) = (ReaderId::Client(SessionKey::new(3)), READER);
     world.read(first, "#", PlainTerms::default());
@@ -269,7 +269,7 @@ proptest! {
     /// Values only grow. So a reader that gets a smaller one after a larger one went back, and one that gets
     /// the same twice got a sample twice.
     #[test]
-    fn each_ends_with_the_newest_of_all_it_reads_and_never_goes_back(
+    fn every_reader_ends_with_the_newest_values_and_never_sees_an_older_one(
         events in prop::collection::vec(event(), 1..80),
     ) {
         let mut world = World::new(300);

@@ -1,4 +1,4 @@
-//! A table with readers, its clock, and what the readers got.
+//! A table with readers, its clock, and the messages of the readers.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -16,10 +16,10 @@ pub const JET: SessionKey = SessionKey::new(1);
 pub const READER: ReaderId = ReaderId::Client(SessionKey::new(2));
 pub const PLENTY: PlainRoom = PlainRoom { every: 1 << 20, newest: 1 << 20 };
 pub const TURN: usize = 1_024;
-/// Parameters in one request.
+/// How many parameters one request declares.
 pub const DECLARED: usize = 1_000;
 
-/// A table of `p/0`, `p/1` and so on, its clock, and what its readers got.
+/// A table of `p/0`, `p/1` and so on, its clock, and the messages of its readers.
 pub struct World {
     pub table: Table,
     pub plan: Plan,
@@ -99,7 +99,7 @@ impl World {
         self.table.read(reader, filter, topics, terms, self.at);
     }
 
-    /// A frame in which each of these has this value.
+    /// Publishes a frame in which each of these parameters has this value.
     pub fn frame(&mut self, parameters: std::ops::Range<u32>, value: u32) {
         let mut buf = FrameBuf::new();
         let values = value.to_le_bytes().repeat(parameters.len());
@@ -108,7 +108,7 @@ impl World {
         self.take(&mut buf);
     }
 
-    /// The same in so many runs.
+    /// Publishes the same in so many runs.
     pub fn frame_in_runs(&mut self, parameters: std::ops::Range<u32>, runs: u32, value: u32) {
         let mut buf = FrameBuf::new();
         let length = parameters.len() as u32 / runs;
@@ -121,7 +121,7 @@ impl World {
         self.take(&mut buf);
     }
 
-    /// A frame with several values of one parameter.
+    /// Publishes a frame with several values of one parameter.
     pub fn frame_of_one(&mut self, index: u32, values: std::ops::Range<u32>) {
         let sample = |value| Sample {
             index,

@@ -1,5 +1,5 @@
-//! How long samples wait for the end of a beat: a publisher that gathers for a beat itself is not made
-//! to wait for another one, however its frames come, and nobody gets more frames than about one a beat.
+//! How long samples wait for the end of a beat: frames of a publisher that gathers for a beat itself hardly wait for
+//! another one, and no subscriber gets many more frames than one a beat.
 
 use proptest::prelude::*;
 use slipring_core::table::Needs;
@@ -9,7 +9,7 @@ use crate::world::{FRAME, World, f64_at};
 
 const BEAT_MS: u64 = 20;
 
-/// Publishes at these times, in milliseconds; returns for each how long it waited, and when frames came.
+/// Publishes at these times, in milliseconds; returns how long each sample waited, and when frames were sent.
 fn waits(times_ms: &[u64], beat_ms: u64) -> (Vec<u64>, Vec<u64>) {
     let mut world = World::new(&[Kind::F64]);
     world.join(1, "#", 1, Needs { beat_ms: Some(beat_ms as u16), ..FRAME });
@@ -33,20 +33,20 @@ fn waits(times_ms: &[u64], beat_ms: u64) -> (Vec<u64>, Vec<u64>) {
     (waits_ms, frames_ms)
 }
 
-/// A publisher of a frame a beat; these come late, by so much.
+/// The times of a publisher that sends one frame in each beat, some of them late by so much.
 fn steady(frames: u64, late: &[(u64, u64)]) -> Vec<u64> {
     let late_ms = |at: u64| late.iter().find(|(late, _)| *late == at).map_or(0, |(_, ms)| *ms);
     (0..frames).map(|at| at * BEAT_MS + late_ms(at)).collect()
 }
 
 #[test]
-fn a_frame_that_comes_late_makes_no_later_one_wait() {
+fn a_late_frame_does_not_make_later_ones_wait() {
     let (waits_ms, _) = waits(&steady(50, &[(3, 15), (20, 19)]), BEAT_MS);
     assert_eq!(waits_ms, [0; 50]);
 }
 
 #[test]
-fn frames_that_had_to_wait_at_first_come_to_wait_hardly_at_all() {
+fn the_beat_adapts_so_that_steady_frames_hardly_wait() {
     let (waits_ms, _) = waits(&steady(50, &[(0, 15)]), BEAT_MS);
     assert_eq!(
         waits_ms[1], 15,
@@ -57,7 +57,7 @@ fn frames_that_had_to_wait_at_first_come_to_wait_hardly_at_all() {
 }
 
 #[test]
-fn a_publisher_of_many_frames_in_a_beat_is_heard_once_in_a_beat() {
+fn many_frames_of_one_beat_are_sent_as_one() {
     for every_ms in 1..4 {
         let times_ms: Vec<u64> = (0..1_000).map(|at| at * every_ms).collect();
         let (_, frames_ms) = waits(&times_ms, BEAT_MS);
@@ -69,7 +69,7 @@ proptest! {
     /// G6: no sample waits longer than a beat, and in any time there are no more frames than four in three
     /// beats.
     #[test]
-    fn nothing_waits_longer_than_a_beat_and_frames_are_few(
+    fn no_sample_waits_longer_than_a_beat_and_frames_are_few(
         beat_ms in 1..40u64,
         pauses_ms in proptest::collection::vec(0..60u64, 1..200),
     ) {
@@ -95,7 +95,7 @@ proptest! {
 
     /// However late its frames come, less than a beat, a steady publisher's frames hardly ever wait.
     #[test]
-    fn a_steady_publisher_with_an_unsteady_way_waits_little(
+    fn frames_of_a_steady_publisher_that_arrive_late_wait_little(
         late in proptest::collection::vec(prop_oneof![8 => 0..3u64, 1 => 0..19u64], 400),
     ) {
         let times_ms: Vec<u64> =

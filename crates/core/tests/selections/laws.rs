@@ -1,4 +1,4 @@
-//! Laws of selections: whatever is published, chosen, delayed and ended, in whatever order.
+//! The laws of selections, for any order of publishing, selecting, delaying and ending.
 
 use std::collections::HashSet;
 
@@ -41,11 +41,11 @@ enum Step {
     Join(u64, usize, Needs, bool),
     Leave(u64, usize),
     LeaveAll(u64),
-    /// What filters match changes: parameters are hidden, or show again.
+    /// Filters match other parameters: some are hidden, or shown again.
     Hide(u32, u32, bool),
     /// Messages to a subscriber are dropped by these bits from now on.
     Lose(u64, u32),
-    /// A subscriber that is ready again gets what it misses.
+    /// A subscriber that is ready again gets the values it missed.
     Mend(u64, usize),
 }
 
@@ -59,7 +59,7 @@ fn point() -> impl Strategy<Value = Point> {
     })
 }
 
-/// Few enough that subscribers often need the same.
+/// One of a few needs, so that subscribers often have equal ones.
 fn needs() -> impl Strategy<Value = Needs> {
     let every = FRAME;
     let rate = |rate_mhz| Needs { rate_mhz: Some(rate_mhz), ..FRAME };
@@ -123,7 +123,7 @@ fn value(index: u32, value: i8) -> ValueView<'static> {
     }
 }
 
-/// Of a subscriber's own, in one to three bytes.
+/// An identifier of the subscriber's own, of one to three bytes.
 fn identifier(who: u64, filter: usize) -> u32 {
     [0, 20, 20, 200, 20_000][who as usize] + filter as u32 + 1
 }
@@ -206,7 +206,7 @@ impl Play {
         );
     }
 
-    /// What an ended selection has heard is forgotten; at the end there must be no more of it.
+    /// Forgets what an ended selection has received; it must receive nothing later.
     fn end(&mut self, who: u64, filter: Option<usize>) {
         let ended = |watch: &Watch| {
             watch.subscriber == who && filter.is_none_or(|at| watch.filter == FILTERS[at])
@@ -283,7 +283,7 @@ impl Play {
     }
 }
 
-/// Plays to the end where all groups together have so much room.
+/// Plays all steps with these limits of all groups together.
 fn play_in(room: GroupLimits, steps: &[Step]) {
     let groups = Groups::new(TABLE, 20, room);
     let mut world = World { groups, ..World::new(&[]) };
@@ -299,7 +299,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 400 } else { 5000 }))]
 
     #[test]
-    fn every_subscriber_hears_what_it_chose_as_it_needs_it_and_nothing_else(
+    fn every_subscriber_gets_the_samples_it_selected_in_the_form_it_needs(
         steps in proptest::collection::vec(step(), 1..80),
     ) {
         let world = World::new(&KINDS);
@@ -311,7 +311,7 @@ proptest! {
     }
 
     #[test]
-    fn the_laws_hold_when_no_text_is_remembered_that_is_newest_no_more(
+    fn the_laws_hold_when_only_the_newest_texts_are_remembered(
         steps in proptest::collection::vec(lossy_step(), 1..80),
         left_text_bytes_max in prop_oneof![Just(0), 0..400usize],
     ) {
@@ -340,7 +340,7 @@ proptest! {
     }
 
     #[test]
-    fn whoever_lost_messages_ends_with_the_newest_values_and_is_never_taken_back(
+    fn a_subscriber_that_lost_messages_ends_with_the_newest_values_and_never_sees_an_older_one(
         steps in proptest::collection::vec(lossy_step(), 1..80),
     ) {
         let world = World::new(&KINDS);

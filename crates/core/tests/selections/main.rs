@@ -1,5 +1,4 @@
-//! Selections as subscribers see them: what arrives, when, and in which form; and laws that hold
-//! whatever happens.
+//! Selections as subscribers see them: which samples arrive, when, and in which form; and laws for any history.
 
 mod beat;
 mod laws;

@@ -1,4 +1,4 @@
-//! What subscribers should have heard, kept the simple way: lists of everything.
+//! A simple model of what subscribers should have received: lists of all samples.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ pub struct Watch {
     pub needs: Needs,
     pub packet_bytes_max: usize,
     pub chosen: Vec<u32>,
-    /// Every sample of what is chosen since the join, the first values first.
+    /// Every sample of the chosen parameters since the join, the first values first.
     pub due: HashMap<u32, Vec<Received>>,
 }
 
@@ -34,7 +34,7 @@ impl Model {
         }
     }
 
-    /// Known parameters whose quality is another one become stale.
+    /// Gives known parameters this quality of a stale value, if they have another one.
     pub fn stale(&mut self, indices: impl Iterator<Item = u32>, quality: Quality, time_ns: i64) {
         for index in indices {
             let Some(newest) = self.newest.get(&index) else { continue };
@@ -49,7 +49,7 @@ impl Model {
         self.watches.retain(|watch| watch.subscriber != subscriber || watch.filter != filter);
     }
 
-    /// Adds a selection, and says what it is to hear first.
+    /// Adds a selection; returns the first values it must get.
     pub fn join(&mut self, mut watch: Watch) -> Vec<Received> {
         self.leave(watch.subscriber, &watch.filter);
         let first: Vec<Received> =
@@ -61,7 +61,7 @@ impl Model {
         first
     }
 
-    /// A selection chooses other parameters; of those that are new the newest value is due.
+    /// Selections choose other parameters; the newest values of added ones are due.
     pub fn choose(&mut self, choose: impl Fn(&str) -> Vec<u32>) {
         for watch in &mut self.watches {
             let chosen = choose(&watch.filter);
@@ -76,8 +76,8 @@ impl Model {
 }
 
 impl Watch {
-    /// Everything that must hold of what this selection has heard, when all is quiet.
-    /// Where something was lost on its way, what came is some of what was due, and its end is there.
+    /// Checks what this selection has received, when nothing more is due. If messages were lost on their way, the
+    /// received samples are a part of the due ones and end with the newest values.
     pub fn check(&self, heard: &[Heard], newest: &HashMap<u32, Received>, lost: bool) {
         let mine: Vec<&Heard> =
             heard.iter().filter(|heard| heard.identifier == self.identifier).collect();
@@ -127,13 +127,13 @@ impl Watch {
     }
 }
 
-/// Whether some of the whole, in their order, are this.
+/// Whether `part` is a subsequence of `whole`.
 fn is_part(part: &[Received], whole: &[Received]) -> bool {
     let mut whole = whole.iter();
     part.iter().all(|sample| whole.any(|other| other == sample))
 }
 
-/// Whether these are some of the whole in their order, each perhaps more than once.
+/// Whether `part` is a subsequence of `whole` in which samples may repeat.
 fn goes_on(part: &[Received], whole: &[Received]) -> bool {
     let mut rest = whole;
     part.iter().all(|sample| {

@@ -74,7 +74,7 @@ fn of_a_grid_the_last_row_is_kept() {
 }
 
 #[test]
-fn the_last_that_arrived_is_the_newest_whatever_its_time_says() {
+fn the_sample_that_arrived_last_is_the_newest_whatever_its_source_time() {
     let mut world = World::new(&[Kind::F64]);
     world.publish(&[f64_at(0, 100, 1.0)]);
     world.publish(&[f64_at(0, 50, 2.0)]);
@@ -82,7 +82,7 @@ fn the_last_that_arrived_is_the_newest_whatever_its_time_says() {
 }
 
 #[test]
-fn a_run_of_another_kind_or_of_no_parameter_is_found() {
+fn a_run_of_another_kind_or_of_an_unknown_parameter_is_rejected() {
     let mut world = World::new(&[Kind::F64, Kind::F64, Kind::Bool]);
     let mut buf = FrameBuf::new();
     let good = Qualities::All(Quality::GOOD);
@@ -105,7 +105,7 @@ fn a_run_of_another_kind_or_of_no_parameter_is_found() {
 }
 
 #[test]
-fn a_parameter_that_is_no_more_has_no_value() {
+fn a_removed_parameter_has_no_value() {
     let (mut world, samples) = of_every_kind();
     world.publish(&samples);
     world.table.names.truncate(3);
@@ -139,7 +139,7 @@ fn a_snapshot_in_frames_restores_every_value_as_stale() {
 }
 
 #[test]
-fn a_restored_value_of_another_kind_is_passed_over() {
+fn a_restored_value_of_another_kind_is_skipped() {
     let mut world = World::new(&[Kind::F64]);
     world.publish(&[f64_at(0, 1, 1.0)]);
     let mut frame = Vec::new();

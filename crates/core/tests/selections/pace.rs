@@ -48,7 +48,7 @@ fn a_subscriber_chooses_its_own_beat_and_zero_is_at_once() {
 }
 
 #[test]
-fn another_beat_of_the_broker_rules_what_waits_already_and_no_beat_of_a_subscribers_own() {
+fn a_new_default_beat_applies_to_waiting_samples_unless_the_subscriber_chose_its_own() {
     let mut world = World::new(&[Kind::F64]);
     world.join(1, "#", 1, FRAME);
     world.join(2, "#", 1, Needs { beat_ms: Some(20), ..FRAME });
@@ -164,7 +164,7 @@ fn readiness_is_asked_once_for_all_selections_of_a_subscriber() {
 }
 
 #[test]
-fn a_dead_band_hides_what_stays_near_to_what_was_sent_last() {
+fn a_dead_band_hides_values_near_the_one_sent_last() {
     let mut world = World::new(&[Kind::F64]);
     let band = Band::new(0.5).map(Deadband::Absolute);
     world.join(1, "#", 1, Needs { deadband: band, ..FRAME });
@@ -176,7 +176,7 @@ fn a_dead_band_hides_what_stays_near_to_what_was_sent_last() {
 }
 
 #[test]
-fn a_dead_band_in_percent_follows_the_value_that_was_sent_last() {
+fn a_dead_band_in_percent_is_relative_to_the_value_sent_last() {
     let mut world = World::new(&[Kind::I16]);
     let band = Band::new(10.0).map(Deadband::Percent);
     world.join(1, "#", 1, Needs { deadband: band, ..FRAME });
@@ -205,7 +205,7 @@ fn a_dead_band_hides_no_change_of_an_enumeration_a_bool_or_a_text() {
 }
 
 #[test]
-fn who_asks_for_changes_gets_no_value_twice_in_a_row() {
+fn a_subscriber_to_changes_gets_no_value_twice_in_a_row() {
     let mut world = World::new(&[Kind::Text]);
     world.join(1, "#", 1, Needs { change: true, deliver: Deliver::Text, ..FRAME });
     for (word, time) in ["on", "on", "off", "off", "on"].into_iter().zip(0..) {
@@ -216,7 +216,7 @@ fn who_asks_for_changes_gets_no_value_twice_in_a_row() {
 }
 
 #[test]
-fn more_than_is_to_be_gathered_is_due_at_once() {
+fn a_group_that_has_gathered_too_much_is_due_at_once() {
     let mut world = World::new(&[Kind::Bytes]);
     world.join(1, "#", 1, Needs { beat_ms: Some(10_000), ..FRAME });
     world.publish(&[good(0, 0, ValueView::Bytes(b"first"))]);
@@ -236,7 +236,7 @@ fn more_than_is_to_be_gathered_is_due_at_once() {
 }
 
 #[test]
-fn who_joins_a_dead_band_late_and_who_was_there_stay_equally_near() {
+fn with_a_dead_band_late_and_early_subscribers_have_the_same_last_value() {
     for rate_mhz in [None, Some(1_000_000)] {
         let mut world = World::new(&[Kind::F64]);
         let deadband = Band::new(0.5).map(Deadband::Absolute);
@@ -284,7 +284,7 @@ fn percent(width: f64) -> Deadband {
 }
 
 #[test]
-fn a_band_in_percent_of_nothing_is_no_band() {
+fn a_percentage_of_zero_is_no_dead_band() {
     let floats = |values: &[f64]| values.iter().map(|value| ValueView::F64(*value)).collect();
     let values: Vec<ValueView<'static>> = floats(&[0.0, -0.0, 1e-300, 0.0, 100.0, 102.0, 102.5]);
     assert_eq!(sent(Kind::F64, percent(2.0), &values), ["0.0", "1e-300", "0.0", "100.0", "102.5"]);
@@ -293,7 +293,7 @@ fn a_band_in_percent_of_nothing_is_no_band() {
 }
 
 #[test]
-fn what_is_not_finite_is_sent_whenever_it_changes() {
+fn values_that_are_not_finite_are_sent_whenever_they_change() {
     let [nan, inf] = [f64::NAN, f64::INFINITY];
     let values = [nan, nan, 1.0, nan, inf, inf, 1.0, inf, -inf, 1.0, 1.5];
     let values = values.map(ValueView::F64);
@@ -303,7 +303,7 @@ fn what_is_not_finite_is_sent_whenever_it_changes() {
 }
 
 #[test]
-fn the_band_of_whole_numbers_is_exact_where_floats_are_not() {
+fn the_dead_band_of_64_bit_integers_is_exact() {
     let (start, width) = (1u64 << 60, 1u64 << 53);
     let values = [start, start + width, start + width + 1, start + 1, start];
     let heard = [start, start + width + 1, start].map(|value| value.to_string());

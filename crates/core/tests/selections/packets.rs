@@ -1,4 +1,4 @@
-//! Reading what subscribers were sent: packets back to samples.
+//! Reads the packets that subscribers were sent back into samples.
 
 use slipring_wire::frame::{
     CONTENT_TYPE, FrameBounds, FrameView, Header, Kind, Quality, QualityStatus, parse_text,
@@ -25,12 +25,12 @@ pub struct Heard {
     pub topic: String,
     pub identifier: u32,
     pub bytes: usize,
-    /// Of a frame.
+    /// The header, if it is a frame.
     pub header: Option<Header>,
     pub samples: Vec<Received>,
 }
 
-/// Takes packets apart.
+/// Reads all messages in these bytes.
 pub fn read(mut bytes: &[u8], table: &Table) -> Vec<Heard> {
     let mut heard = Vec::new();
     while !bytes.is_empty() {

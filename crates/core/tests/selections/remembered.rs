@@ -1,5 +1,4 @@
-//! Room to remember what was sent: groups that compare have one bound, and what finds no room is sent
-//! without comparing.
+//! The change memory has one limit for all groups; samples of parameters that do not fit are sent without comparing.
 
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ use slipring_wire::frame::{Kind, ValueView};
 use crate::world::{FRAME, TABLE, World, f64_at, good};
 
 const PARAMETERS: usize = 1_000;
-/// What a group of all of them takes, at least and at most.
+/// The least and the most bytes of a group with all of them.
 const LEAST: usize = 26 * PARAMETERS;
 const MOST: usize = 27 * PARAMETERS;
 const CHANGE: Needs = Needs { change: true, ..FRAME };
@@ -28,14 +27,14 @@ fn choice(world: &World, filter: &str, needs: Needs) -> Choice {
     Choice { filter: Arc::from(filter), chosen, identifier: 0, needs, packet_bytes_max: 1 << 20 }
 }
 
-/// What one more choice would take, and whether there is room for it.
+/// The bytes that one more choice would use, and whether there is room for them.
 fn asked(world: &World, who: u64, filter: &str, needs: Needs) -> (usize, bool) {
     let growth =
         world.groups.growth(SessionKey::new(who), &choice(world, filter, needs), &world.current);
     (growth, world.groups.has_room(growth))
 }
 
-/// Publishes a value twice, and then another one; how often each parameter was heard of.
+/// Publishes a value twice, and then another one; returns how many samples of each parameter were sent.
 fn heard_of(world: &mut World, who: u64, indices: [u32; 2]) -> [usize; 2] {
     world.run(10_000);
     world.take(who);
@@ -48,7 +47,7 @@ fn heard_of(world: &mut World, who: u64, indices: [u32; 2]) -> [usize; 2] {
 }
 
 #[test]
-fn groups_that_compare_take_room_and_give_it_back() {
+fn groups_that_compare_use_change_memory_and_free_it() {
     let mut world = world(2 * MOST, &[Kind::F64; PARAMETERS]);
     assert_eq!(asked(&world, 9, "#", FRAME), (0, true), "who does not compare takes none");
     let (growth, _) = asked(&world, 9, "#", CHANGE);
@@ -69,14 +68,14 @@ fn groups_that_compare_take_room_and_give_it_back() {
 }
 
 #[test]
-fn texts_take_more_room_and_so_do_parameters_that_lie_apart() {
+fn texts_and_scattered_parameters_use_more_change_memory() {
     let growth = |kind, filter| asked(&world(MOST, &[kind; PARAMETERS]), 1, filter, CHANGE).0;
     assert!(growth(Kind::Text, "#") >= growth(Kind::F64, "#") + 32 * PARAMETERS);
     assert!(growth(Kind::F64, "a/#") >= growth(Kind::F64, "#") / 2 + 7 * PARAMETERS);
 }
 
 #[test]
-fn parameters_that_find_no_room_are_sent_without_comparing_and_the_others_as_before() {
+fn parameters_that_do_not_fit_in_the_change_memory_are_sent_without_comparing() {
     for needs in [CHANGE, SELDOM] {
         let mut world = world(MOST, &[Kind::F64; PARAMETERS]);
         let new = PARAMETERS as u32 + 70;
@@ -93,7 +92,7 @@ fn parameters_that_find_no_room_are_sent_without_comparing_and_the_others_as_bef
 }
 
 #[test]
-fn who_must_be_let_in_without_any_room_gets_everything() {
+fn without_change_memory_a_subscriber_gets_every_sample() {
     for needs in [CHANGE, SELDOM] {
         let mut world = world(0, &[Kind::F64; 4]);
         world.join(1, "#", 0, needs);
@@ -103,7 +102,7 @@ fn who_must_be_let_in_without_any_room_gets_everything() {
 }
 
 #[test]
-fn who_lags_gets_the_newest_of_what_is_not_remembered_once() {
+fn a_lagging_subscriber_gets_uncompared_values_once() {
     let mut world = world(0, &[Kind::F64; 4]);
     for who in [1, 2] {
         world.join(who, "#", 0, SELDOM);
@@ -122,7 +121,7 @@ fn who_lags_gets_the_newest_of_what_is_not_remembered_once() {
 }
 
 #[test]
-fn who_joins_takes_nothing_from_the_others_of_what_is_not_remembered() {
+fn a_new_subscriber_takes_no_uncompared_values_from_the_others() {
     let mut world = world(0, &[Kind::F64; 4]);
     world.join(1, "#", 0, SELDOM);
     world.publish(&[f64_at(0, 1, 1.0)]);
@@ -134,7 +133,7 @@ fn who_joins_takes_nothing_from_the_others_of_what_is_not_remembered() {
 }
 
 #[test]
-fn texts_that_find_no_room_are_mended_like_the_others() {
+fn uncompared_texts_are_mended_like_other_values() {
     let mut world = world(0, &[Kind::Text; 2]);
     world.join(1, "#", 0, SELDOM);
     world.lossy.insert(1, u32::MAX);
@@ -147,7 +146,7 @@ fn texts_that_find_no_room_are_mended_like_the_others() {
 }
 
 #[test]
-fn one_of_those_who_share_a_group_is_charged_for_it_as_long_as_it_is_there() {
+fn one_subscriber_of_a_group_is_charged_for_it_until_it_leaves() {
     let mut world = world(4 * MOST, &[Kind::F64; PARAMETERS]);
     let [anna, berta] = ["user:anna", "user:berta"].map(Owner::named);
     let held = |world: &World| [&anna, &berta].map(|owner| world.groups.shares().held(owner));

@@ -1,4 +1,4 @@
-//! Room to gather: what waits for the beats of all groups has one bound.
+//! The samples that all groups have gathered have one limit.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use crate::world::{FRAME, ROOM, TABLE, World, good};
 const LENGTH: usize = 40_000;
 const SLOW: Needs = Needs { beat_ms: Some(10_000), ..FRAME };
 
-/// Three groups that wait for a long beat, and have just been sent something.
+/// Three groups with a long beat that has just begun.
 fn world(gathered_bytes: usize) -> World {
     let groups = Groups::new(TABLE, 20, GroupLimits { gathered_bytes, ..ROOM });
     let mut world = World { groups, ..World::new(&[]) };
@@ -33,7 +33,7 @@ fn who_heard(world: &World) -> HashSet<u64> {
 }
 
 #[test]
-fn with_room_for_all_everything_waits_for_its_beat() {
+fn samples_wait_for_the_beat_while_there_is_room() {
     let mut world = world(10 * LENGTH);
     world.publish(&[good(0, 2, ValueView::Text(&"b".repeat(LENGTH)))]);
     world.tick();
@@ -41,7 +41,7 @@ fn with_room_for_all_everything_waits_for_its_beat() {
 }
 
 #[test]
-fn from_half_of_the_room_on_nothing_waits_and_what_finds_none_is_mended() {
+fn from_half_of_the_room_on_samples_do_not_wait_and_dropped_ones_are_mended() {
     let mut world = world(5 * LENGTH / 2);
     world.publish(&[good(0, 2, ValueView::Text(&"b".repeat(LENGTH)))]);
     assert_eq!(world.missing.len(), 1, "the third finds no room");
@@ -60,7 +60,7 @@ fn from_half_of_the_room_on_nothing_waits_and_what_finds_none_is_mended() {
 }
 
 #[test]
-fn a_group_that_ends_gives_its_room_back() {
+fn a_group_that_ends_frees_its_room() {
     let mut world = world(5 * LENGTH / 2);
     for _ in 0..10 {
         for who in 1..=3 {

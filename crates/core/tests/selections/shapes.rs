@@ -1,4 +1,4 @@
-//! In which form samples arrive: topics, sizes, text, JSON, hops; and what is shared.
+//! The form in which samples arrive: topics, sizes, text, JSON and hops; and which subscribers share them.
 
 use slipring_core::SessionKey;
 use slipring_core::table::{Deliver, Needs, frame_topic, json};
@@ -53,7 +53,7 @@ fn equal_subscribers_are_one_group_and_others_are_not() {
 }
 
 #[test]
-fn to_subscribe_again_with_other_needs_replaces_the_selection() {
+fn subscribing_again_with_other_needs_replaces_the_selection() {
     let mut world = World::new(&[Kind::F64]);
     world.publish(&[f64_at(0, 1, 1.0)]);
     world.join(1, "#", 1, FRAME);
@@ -67,7 +67,7 @@ fn to_subscribe_again_with_other_needs_replaces_the_selection() {
 }
 
 #[test]
-fn frames_say_which_table_when_and_where_the_samples_have_been() {
+fn frames_carry_the_table_the_time_and_the_hops() {
     let mut world = World::new(&[Kind::F64; 2]);
     world.join(1, "a/#", 300, FRAME);
     let hops = |published_ns| Some(Hops { published_ns, received_ns: 5, skew_ns: -3 });
@@ -89,7 +89,7 @@ fn frames_say_which_table_when_and_where_the_samples_have_been() {
 }
 
 #[test]
-fn the_hops_of_a_frame_are_those_of_its_newest_sample_whoever_came_last() {
+fn the_hops_of_a_frame_are_those_of_its_newest_sample() {
     for needs in [FRAME, Needs { rate_mhz: Some(10_000), ..FRAME }] {
         let mut world = World::new(&[Kind::F64; 3]);
         world.join(1, "#", 1, needs);
@@ -117,7 +117,7 @@ fn the_hops_of_a_frame_are_those_of_its_newest_sample_whoever_came_last() {
 }
 
 #[test]
-fn text_has_the_value_and_properties_say_the_rest() {
+fn text_has_the_value_and_properties_have_time_and_quality() {
     let mut world = World::new(&[Kind::F64, Kind::Bool, Kind::U8, Kind::Text, Kind::F64]);
     let needs = Needs { deliver: Deliver::Text, ..FRAME };
     let uncertain = Quality::new(QualityStatus::Uncertain, 40);
@@ -173,7 +173,7 @@ fn json_has_value_time_and_quality() {
 }
 
 #[test]
-fn a_table_too_large_for_a_frame_comes_in_several_and_each_sample_once() {
+fn a_table_too_large_for_one_frame_is_sent_in_several_with_each_sample_once() {
     let kinds = [vec![Kind::F64; 60_000], vec![Kind::Bool; 60_001]].concat();
     let mut world = World::new(&kinds);
     let (numbers, bits) = (0..60_000, 60_000..120_001);
@@ -246,7 +246,7 @@ fn a_list_stays_as_it_was_chosen() {
 }
 
 #[test]
-fn a_filter_chooses_what_is_declared_later() {
+fn a_filter_selects_parameters_that_are_declared_later() {
     let mut world = World::new(&[]);
     assert!(world.join(1, "a/#", 1, FRAME).is_empty());
     world.declare(&[Kind::F64; 3]);
@@ -256,7 +256,7 @@ fn a_filter_chooses_what_is_declared_later() {
 }
 
 #[test]
-fn what_is_newly_chosen_comes_with_what_has_changed() {
+fn newly_selected_values_are_sent_with_the_changes() {
     let mut world = World::new(&[Kind::F64; 8]);
     let hidden = [0, 1].into_iter().collect();
     world.join(1, "#", 1, Needs { rate_mhz: Some(10_000), ..FRAME });

@@ -1,4 +1,4 @@
-//! Frames that are encoded once, for subscribers with other names and identifiers: each gets its own topic,
+//! Frames that are encoded once for subscribers with different names and identifiers: each gets its own topic,
 //! identifier and sequence in front of the same bytes.
 
 use std::collections::{HashMap, HashSet};
@@ -11,7 +11,7 @@ use crate::packets::read;
 use crate::world::{FRAME, World, f64_at, good};
 
 const RATE: Needs = Needs { rate_mhz: Some(10_000), ..FRAME };
-/// So many that their values are several frames.
+/// Enough parameters that their values fill several frames.
 const MANY: usize = 100_000;
 
 fn wide() -> World {
@@ -83,7 +83,7 @@ fn each_has_its_own_topic_identifier_and_sequence_in_all_of_several_frames() {
 }
 
 #[test]
-fn what_is_too_large_for_one_is_not_for_another_and_shows_no_gap() {
+fn a_frame_too_large_for_one_subscriber_reaches_the_others_and_leaves_no_gap() {
     let mut world = World::new(&[Kind::Text, Kind::F64]);
     world.join_within(1, "#", 1, FRAME, 280 * 1024);
     world.join_within(2, "#", 1, FRAME, 1 << 20);
@@ -103,7 +103,7 @@ fn what_is_too_large_for_one_is_not_for_another_and_shows_no_gap() {
 }
 
 #[test]
-fn one_subscriber_may_choose_the_same_under_two_names() {
+fn one_subscriber_may_select_the_same_parameters_under_two_names() {
     let mut world = World::new(&[Kind::F64; 2]);
     for (name, identifier) in [("plot", 1), ("alarm", 2)] {
         world.join(1, &format!("$selection/{name}/#"), identifier, FRAME);
@@ -131,7 +131,7 @@ fn one_subscriber_may_choose_the_same_under_two_names() {
 }
 
 #[test]
-fn who_leaves_with_the_longest_name_leaves_no_room_behind() {
+fn when_the_subscriber_with_the_longest_head_leaves_no_spare_room_remains() {
     let mut world = wide();
     world.join(1, "#", 1, FRAME);
     world.join(2, &filter(80), 2, FRAME);

@@ -1,4 +1,4 @@
-//! Laws of silence: it is noticed as if every parameter were looked at each time.
+//! The law of silence: it is found as if every parameter were checked each time.
 
 use proptest::prelude::*;
 use slipring_core::table::Silence;
@@ -15,9 +15,9 @@ const RULES: [Silence; 2] =
 enum Step {
     /// Samples of the parameters from the first to the last.
     Publish(u32, u32),
-    /// They come at another rate.
+    /// They are declared with another rate.
     Rate(u32, u32, usize),
-    /// Their publisher is gone.
+    /// Their publisher has left.
     Gone(u32, u32),
     Pass(u64),
     Rule(usize),
@@ -34,11 +34,11 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A parameter, as simple as can be.
+/// The model of a parameter.
 #[derive(Clone, Default)]
 struct Known {
     rate_hz: Option<f64>,
-    /// When it had its last sample, while it is not stale.
+    /// When it had its last sample; None while it is stale.
     arrived_ms: Option<u64>,
 }
 
@@ -110,7 +110,7 @@ impl Play {
 
 proptest! {
     #[test]
-    fn silence_is_noticed_as_if_every_parameter_were_looked_at(
+    fn silence_is_found_as_if_every_parameter_were_checked(
         steps in proptest::collection::vec(step(), 1..60),
     ) {
         let world = World::new(&[Kind::F64; PARAMETERS as usize]);

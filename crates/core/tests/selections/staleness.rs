@@ -1,4 +1,4 @@
-//! Values that go stale, and who is told.
+//! Values that become stale, and the samples that subscribers get of them.
 
 use slipring_core::ParameterIndex;
 use slipring_core::table::{ClockReading, Deliver, Needs, Silence};
@@ -8,6 +8,8 @@ use crate::world::{FRAME, World, f64_at, wall_ns};
 
 const SILENT: Quality = Quality::new(QualityStatus::Stale, Quality::SILENT);
 const GONE: Quality = Quality::new(QualityStatus::Stale, Quality::PUBLISHER_GONE);
+
+const SILENCE: Silence = Silence { periods: 5.0, least_ms: 200 };
 
 fn set(indices: &[u32]) -> RangeSet {
     indices.iter().copied().collect()
@@ -25,7 +27,7 @@ fn world() -> World {
 fn silent_after(world: &mut World, ms: u64) -> RangeSet {
     world.now_ms += ms;
     let arrival = world.arrival();
-    world.current.check_silent(Silence::default(), arrival)
+    world.current.check_silent(SILENCE, arrival)
 }
 
 #[test]
@@ -40,7 +42,7 @@ fn a_parameter_is_silent_after_five_periods_and_not_before_200_ms() {
 }
 
 #[test]
-fn every_kind_of_selection_is_told_that_a_parameter_went_stale() {
+fn every_kind_of_selection_gets_a_value_that_became_stale() {
     let mut world = world();
     let json = Needs { deliver: Deliver::Text, ..FRAME };
     let rows = [
@@ -84,7 +86,7 @@ fn a_sample_makes_a_stale_parameter_fresh() {
 }
 
 #[test]
-fn what_went_stale_again_is_not_fresh() {
+fn a_value_that_became_stale_again_is_not_fresh() {
     let mut world = world();
     silent_after(&mut world, 300);
     world.publish(&[f64_at(0, 9, 2.5)]);
@@ -121,5 +123,5 @@ fn a_clock_that_has_run_for_months_makes_nothing_silent() {
 fn a_step_of_the_wall_clock_makes_nothing_silent() {
     let mut world = world();
     let tomorrow = ClockReading { now_ns: wall_ns(world.now_ms + 86_400_000), ..world.arrival() };
-    assert!(world.current.check_silent(Silence::default(), tomorrow).is_empty());
+    assert!(world.current.check_silent(SILENCE, tomorrow).is_empty());
 }

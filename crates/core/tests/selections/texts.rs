@@ -1,4 +1,4 @@
-//! Texts that groups know as sent: in memory once, and no more of them than there is room for.
+//! Texts that groups remember as sent: each is in memory once, and all of them have a limit.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::world::{FRAME, World, good};
 
 const LENGTH: usize = 10_000;
 const CHANGE: Needs = Needs { change: true, ..FRAME };
-/// Looks once in ten seconds.
+/// The newest values once in ten seconds.
 const SELDOM: Needs = Needs { rate_mhz: Some(100), ..CHANGE };
 
 fn long(letter: &str) -> String {
@@ -20,12 +20,12 @@ fn publish(world: &mut World, index: u32, text: &str) {
     world.publish(&[good(index, 5, ValueView::Text(text))]);
 }
 
-/// The first letters of the texts that a subscriber has heard.
+/// The first letters of the texts that a subscriber has received.
 fn letters(world: &mut World, who: u64) -> String {
     world.take_values(who).iter().filter_map(|(_, text)| text.chars().next()).collect()
 }
 
-/// Fifty groups that look seldom, each at a time of its own.
+/// Fifty groups with a low rate, each due at another time.
 fn fifty_groups(world: &mut World) {
     for who in 1..=50 {
         publish(world, 0, &long(["A", "B", "C"][who as usize % 3]));
@@ -34,7 +34,7 @@ fn fifty_groups(world: &mut World) {
 }
 
 #[test]
-fn a_text_that_many_groups_know_is_in_memory_once() {
+fn a_text_that_many_groups_remember_is_in_memory_once() {
     let mut world = World::new(&[Kind::Text; 1]);
     publish(&mut world, 0, &long("A"));
     for who in 1..=50 {
@@ -61,7 +61,7 @@ fn without_a_bound_each_group_keeps_the_text_that_it_sent() {
 }
 
 #[test]
-fn with_a_bound_groups_keep_no_more_than_that_and_end_with_the_newest() {
+fn with_a_limit_groups_keep_no_more_texts_and_end_with_the_newest() {
     let mut world = World::new(&[Kind::Text; 1]);
     world.left_text_bytes_max = 5 * LENGTH;
     fifty_groups(&mut world);
@@ -73,7 +73,7 @@ fn with_a_bound_groups_keep_no_more_than_that_and_end_with_the_newest() {
 }
 
 #[test]
-fn a_text_that_is_as_before_is_sent_again_only_where_it_was_not_remembered() {
+fn an_equal_text_is_sent_again_only_if_it_was_not_remembered() {
     for (left_text_bytes_max, expected) in [(usize::MAX, "A"), (0, "AA")] {
         let mut world = World::new(&[Kind::Text; 1]);
         world.left_text_bytes_max = left_text_bytes_max;
@@ -87,7 +87,7 @@ fn a_text_that_is_as_before_is_sent_again_only_where_it_was_not_remembered() {
 }
 
 #[test]
-fn numbers_are_compared_as_ever_when_texts_are_not_remembered() {
+fn numbers_are_still_compared_when_texts_are_not_remembered() {
     let mut world = World::new(&[Kind::Text, Kind::F64]);
     world.left_text_bytes_max = 0;
     world.publish(&[good(1, 5, ValueView::F64(1.0))]);
@@ -103,7 +103,7 @@ fn numbers_are_compared_as_ever_when_texts_are_not_remembered() {
 }
 
 #[test]
-fn the_text_of_a_parameter_that_is_gone_is_let_go() {
+fn the_text_of_a_removed_parameter_is_freed() {
     let mut world = World::new(&[Kind::Text; 2]);
     world.left_text_bytes_max = 2 * LENGTH;
     publish(&mut world, 0, &long("A"));

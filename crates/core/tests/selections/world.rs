@@ -1,4 +1,4 @@
-//! A table with its newest values and groups, and what every subscriber has heard.
+//! A table with its newest values and groups, and the messages that each subscriber has received.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::packets::{Heard, Received, read};
 pub const BOUNDS: FrameBounds = FrameBounds { samples_max: 1 << 20, raw_bytes_max: 1 << 26 };
 pub const TABLE: u32 = 77;
 
-/// Room for everything.
+/// Limits that no test reaches.
 pub const ROOM: GroupLimits =
     GroupLimits { gathered_bytes: usize::MAX, remembered_bytes: usize::MAX };
 
@@ -74,7 +74,7 @@ impl Names for Table {
     }
 }
 
-/// What a subscriber is sent at once of first values that were too many.
+/// How many bytes of missing first values a subscriber is sent at once.
 const PORTION: usize = 256 << 10;
 
 pub struct World {
@@ -86,15 +86,15 @@ pub struct World {
     pub not_ready: Vec<u64>,
     /// Subscribers whose messages are dropped on their way, by the bits of a number, in turn.
     pub lossy: HashMap<u64, u32>,
-    /// Those that have lost something and have not got the newest of all since.
+    /// Subscribers that have lost messages and have not received the newest values since.
     pub missing: BTreeSet<u64>,
-    /// Those that have ever lost something.
+    /// Subscribers that have ever lost messages.
     pub losers: HashSet<u64>,
-    /// What groups may keep of texts that are newest no more.
+    /// How many bytes of texts that are no longer the newest groups may keep.
     pub left_text_bytes_max: usize,
 }
 
-/// Wall time that goes with a monotonic one.
+/// The wall clock at a time of the monotonic clock.
 pub fn wall_ns(now_ms: u64) -> i64 {
     1_700_000_000_000_000_000 + i64::try_from(now_ms).unwrap() * 1_000_000
 }
@@ -129,7 +129,7 @@ impl World {
         world
     }
 
-    /// The table gets further parameters.
+    /// Declares further parameters.
     pub fn declare(&mut self, kinds: &[Kind]) {
         let start = self.table.names.len() as u32;
         for (kind, index) in kinds.iter().zip(start..) {
@@ -141,7 +141,7 @@ impl World {
         self.choose_again(&HashSet::new());
     }
 
-    /// Filters choose again, and these parameters are not found.
+    /// Matches all filters again; they do not find the hidden parameters.
     pub fn choose_again(&mut self, hidden: &HashSet<u32>) {
         let table = &self.table;
         let mut choose = |filter: &str, _: &RangeSet| {
@@ -243,7 +243,7 @@ impl World {
         heard
     }
 
-    /// Messages are on their way to a subscriber.
+    /// Delivers messages to a subscriber, except those that are dropped on their way.
     fn hear(&mut self, subscriber: u64, mut sent: Vec<Heard>) {
         let count = sent.len();
         if let Some(bits) = self.lossy.get_mut(&subscriber) {
@@ -261,7 +261,7 @@ impl World {
         self.heard.entry(subscriber).or_default().extend(sent);
     }
 
-    /// What found no room was dropped before it was sent.
+    /// Notes subscribers whose gathered samples were dropped for lack of room.
     fn note_overrun(&mut self) {
         let overrun = self.groups.take_overrun();
         if !overrun.is_empty() {
@@ -271,7 +271,7 @@ impl World {
         self.missing.extend(overrun.iter().map(|one| one.get()));
     }
 
-    /// Gives a subscriber the newest of what it has missed, in about so many bytes.
+    /// Sends a subscriber the newest values it has missed, in portions of about so many bytes.
     pub fn mend(&mut self, subscriber: u64, room: usize) {
         if !self.missing.remove(&subscriber) {
             return;
@@ -297,7 +297,7 @@ impl World {
         }
     }
 
-    /// Lets time pass and sends what is due then.
+    /// Lets time pass and sends the samples that are due then.
     pub fn pass(&mut self, ms: u64) {
         self.now_ms += ms;
         self.tick();
@@ -327,13 +327,13 @@ impl World {
         }
     }
 
-    /// Sends what is due to somebody who looks only at the bytes.
+    /// Sends the samples that are due, and passes on their bytes.
     pub fn tick_raw(&mut self, mut see: impl FnMut(&[u8])) {
         self.groups
             .tick(usize::MAX, &state!(self), &mut |_| true, &mut |_, packets, _| see(packets));
     }
 
-    /// Ticks whenever something is due, for so long.
+    /// Ticks whenever samples are due, for so many milliseconds.
     pub fn run(&mut self, ms: u64) {
         let end = self.now_ms + ms;
         while let Some(due) = self.groups.next_due_ms(&self.current).filter(|due| *due <= end) {
@@ -343,12 +343,12 @@ impl World {
         self.now_ms = end;
     }
 
-    /// Takes what a subscriber has heard.
+    /// Takes the messages that a subscriber has received.
     pub fn take(&mut self, subscriber: u64) -> Vec<Heard> {
         self.heard.remove(&subscriber).unwrap_or_default()
     }
 
-    /// Takes the samples that a subscriber has heard: index and value.
+    /// Takes the samples that a subscriber has received: index and value.
     pub fn take_values(&mut self, subscriber: u64) -> Vec<(u32, String)> {
         values(&self.take(subscriber))
     }
@@ -362,7 +362,7 @@ pub fn values(heard: &[Heard]) -> Vec<(u32, String)> {
     samples(heard).into_iter().map(|sample| (sample.index, sample.value)).collect()
 }
 
-/// A good sample of now.
+/// A sample of good quality.
 pub fn good(index: u32, time_ns: i64, value: ValueView<'_>) -> Sample<'_> {
     Sample { index, time_ns, quality: Quality::GOOD, value }
 }

@@ -1,16 +1,15 @@
-//! Requests: what is answered, what is refused and why, and what is told to others.
+//! Requests about streams: their answers, their refusals, and the messages that announce changes.
 
 use serde_json::{Value, json};
 use slipring_core::desk::{Desk, ProblemCode, RequestOutcome};
-use slipring_core::streams::{
-    ChunkRefused, Following, Portion, Streams, StreamsChange, StreamsRequest,
-};
+use slipring_core::streams::{ChunkBudget, ChunkRefused, Streams, StreamsChange, StreamsRequest};
 use slipring_core::table::ClockReading;
 use slipring_core::{SessionKey, StreamIndex};
 use slipring_wire::Publish;
+use slipring_wire::frame::RangeSet;
 
 use crate::world::{
-    ANY_BYTES, PUBLISHER, declare, follow, push, requester, streams, take, take_at_most,
+    ANY_BYTES, PUBLISHER, declare, follow, push, requester, selection, streams, take, take_at_most,
 };
 
 fn ask(
@@ -24,12 +23,16 @@ fn ask(
     (serde_json::from_slice(&outcome.answer).unwrap(), outcome)
 }
 
+fn set(index: StreamIndex) -> RangeSet {
+    std::iter::once(index.get()).collect()
+}
+
 fn one(name: &str) -> Value {
     json!({"streams": [{"name": name, "media": "audio/pcm"}]})
 }
 
 #[test]
-fn a_declared_stream_is_listed_with_what_is_kept_of_it() {
+fn a_declared_stream_is_listed_with_the_state_of_its_buffer() {
     let mut streams = streams();
     let body = json!({"prefix": "gripen/39-7", "streams": [
         {"name": "sound", "media": "audio/pcm;rate=48000", "buffer_bytes": 4096},
@@ -37,10 +40,10 @@ fn a_declared_stream_is_listed_with_what_is_kept_of_it() {
     ]});
     let (answer, outcome) = ask(&mut streams, PUBLISHER, "declare", &body);
     assert_eq!(answer, json!({"revision": 1, "indices": [0, 1]}));
-    let told = streams.changed(&outcome.change, ClockReading::default()).unwrap();
-    let told: Value = serde_json::from_slice(&told[0]).unwrap();
+    let messages = streams.changed(&outcome.change, ClockReading::default()).unwrap();
+    let messages: Value = serde_json::from_slice(&messages[0]).unwrap();
     assert_eq!(
-        told,
+        messages,
         json!({"revision": 1, "event": "added", "indices": [0, 1],
                "names": ["gripen/39-7/sound", "gripen/39-7/eye"]})
     );
@@ -60,7 +63,7 @@ fn a_declared_stream_is_listed_with_what_is_kept_of_it() {
 }
 
 #[test]
-fn a_wrong_request_changes_nothing_and_is_told_what_is_wrong() {
+fn a_wrong_request_changes_nothing_and_its_answer_says_why() {
     let long = "x".repeat(2_000);
     let rows: [(&str, Value, &str, &str); 14] = [
         ("declare", json!([]), "malformed", "a declaration is {"),
@@ -68,7 +71,7 @@ fn a_wrong_request_changes_nothing_and_is_told_what_is_wrong() {
         ("declare", json!({"streams": [{"name": "", "media": "a/b"}]}), "name", "empty"),
         ("declare", json!({"prefix": "a/", "streams": []}), "name", "ends with /"),
         ("declare", one("a/#"), "name", ""),
-        ("declare", one("$a"), "name", "the broker's own"),
+        ("declare", one("$a"), "name", "reserved for the broker"),
         ("declare", one("rpm"), "clash", "a parameter has this name"),
         ("declare", json!({"streams": [{"name": "a", "media": "pcm"}]}), "media", "audio/pcm"),
         (
@@ -109,7 +112,7 @@ fn a_wrong_request_changes_nothing_and_is_told_what_is_wrong() {
 }
 
 #[test]
-fn there_is_room_for_so_many_streams_and_so_many_bytes_of_buffers() {
+fn streams_and_the_bytes_of_their_buffers_are_limited() {
     let mut streams = streams();
     let large =
         |at: usize| json!({"name": format!("s/{at}"), "media": "a/b", "buffer_bytes": 64 << 20});
@@ -129,7 +132,7 @@ fn there_is_room_for_so_many_streams_and_so_many_bytes_of_buffers() {
 }
 
 #[test]
-fn only_who_declared_a_stream_publishes_it_and_its_end_is_silence() {
+fn only_a_client_that_declared_a_stream_publishes_it_and_without_it_the_stream_is_silent() {
     let mut streams = streams();
     let index = declare(&mut streams, "sound", 1_024);
     let chunk = Publish::new("sound", b"noise");
@@ -138,12 +141,12 @@ fn only_who_declared_a_stream_publishes_it_and_its_end_is_silence() {
     let large = vec![0; 1_025];
     let refused = streams.push(PUBLISHER, index, &Publish::new("sound", &large), 5).unwrap_err();
     assert!(refused.to_string().contains("1025 bytes"), "{refused}");
-    let told: Value =
+    let messages: Value =
         serde_json::from_slice(&streams.leave(PUBLISHER, false, ClockReading::default())[0])
             .unwrap();
-    assert_eq!((&told["event"], &told["names"]), (&json!("silent"), &json!(["sound"])));
+    assert_eq!((&messages["event"], &messages["names"]), (&json!("silent"), &json!(["sound"])));
     let (_, outcome) = ask(&mut streams, SessionKey::new(2), "declare", &one("sound"));
-    assert_eq!(outcome.change.live, [index]);
+    assert_eq!(outcome.change.live, set(index));
     let (answer, _) = ask(&mut streams, SessionKey::new(3), "remove", &json!({"names": ["sound"]}));
     assert_eq!(answer["error"], "published");
     let other = json!({"streams": [{"name": "sound", "media": "video/h264"}]});
@@ -151,30 +154,30 @@ fn only_who_declared_a_stream_publishes_it_and_its_end_is_silence() {
     assert!(answer["message"].as_str().unwrap().contains("publishes it as audio/pcm"), "{answer}");
 }
 
-fn events(told: &[Vec<u8>]) -> Vec<String> {
+fn events(messages: &[Vec<u8>]) -> Vec<String> {
     let event =
         |json: &Vec<u8>| serde_json::from_slice::<Value>(json).unwrap()["event"].to_string();
-    told.iter().map(event).collect()
+    messages.iter().map(event).collect()
 }
 
 #[test]
-fn what_a_session_declared_is_its_own_while_the_session_lives() {
+fn a_session_owns_the_streams_it_declared_until_it_ends() {
     let mut streams = streams();
     let index = declare(&mut streams, "sound", 1_024);
     let chunk = Publish::new("sound", b"noise");
     assert_eq!(events(&streams.leave(PUBLISHER, true, ClockReading::default())), ["\"silent\""]);
     let (listed, _) = ask(&mut streams, SessionKey::new(9), "list", &json!({}));
     assert_eq!(listed["streams"][0]["live"], false);
-    let told = streams.push(PUBLISHER, index, &chunk, 5).unwrap().told;
-    assert_eq!(events(&told), ["\"live\""]);
-    assert_eq!(events(&streams.push(PUBLISHER, index, &chunk, 5).unwrap().told), [""; 0]);
+    let messages = streams.push(PUBLISHER, index, &chunk, 5).unwrap().messages;
+    assert_eq!(events(&messages), ["\"live\""]);
+    assert_eq!(events(&streams.push(PUBLISHER, index, &chunk, 5).unwrap().messages), [""; 0]);
     assert_eq!(events(&streams.leave(PUBLISHER, true, ClockReading::default())), ["\"silent\""]);
     streams.end(PUBLISHER);
     assert!(streams.push(PUBLISHER, index, &chunk, 5).is_err());
 }
 
 #[test]
-fn a_session_that_ends_with_its_connection_is_silent_and_keeps_nothing() {
+fn a_session_that_ends_with_its_connection_keeps_no_streams() {
     let mut streams = streams();
     let index = declare(&mut streams, "sound", 1_024);
     streams.end(PUBLISHER);
@@ -183,7 +186,7 @@ fn a_session_that_ends_with_its_connection_is_silent_and_keeps_nothing() {
 }
 
 #[test]
-fn what_a_session_of_an_earlier_run_declared_is_its_own_as_far_as_it_is_there() {
+fn a_restored_session_owns_the_streams_it_declared_that_still_exist() {
     let mut streams = streams();
     let index = declare(&mut streams, "sound", 1_024);
     let another = SessionKey::new(2);
@@ -191,31 +194,31 @@ fn what_a_session_of_an_earlier_run_declared_is_its_own_as_far_as_it_is_there() 
         let body = json!({"streams": [{"name": "sound", "media": media}]});
         ask(streams, PUBLISHER, "declare", &body).1.change.entered
     };
-    assert_eq!(change(&mut streams, "audio/pcm"), [], "it has it");
+    assert!(change(&mut streams, "audio/pcm").is_empty(), "it has declared it before");
     let mut again = Streams::new(streams.catalog().clone(), 2);
     for session in [PUBLISHER, another] {
-        again.restore_publisher(session, &std::iter::once(0..u32::MAX).collect());
+        again.restore(session, "", &std::iter::once(0..u32::MAX).collect());
     }
     assert_eq!(
         ask(&mut again, SessionKey::new(3), "list", &json!({})).0["streams"][0]["live"],
         false
     );
     let chunk = Publish::new("sound", b"noise");
-    let told = again.push(PUBLISHER, index, &chunk, 5).unwrap().told;
-    assert_eq!(events(&told), ["\"live\""]);
-    assert_eq!(change(&mut again, "video/h264"), [index], "of another stream the journal is told");
+    let messages = again.push(PUBLISHER, index, &chunk, 5).unwrap().messages;
+    assert_eq!(events(&messages), ["\"live\""]);
+    assert_eq!(change(&mut again, "video/h264"), set(index), "the journal records another stream");
     assert!(again.push(another, index, &chunk, 5).is_err(), "it declared another one");
     again.push(PUBLISHER, index, &chunk, 5).unwrap();
 }
 
 #[test]
-fn who_is_away_does_not_hold_a_stream_and_loses_one_of_another_media_type() {
+fn a_client_that_is_away_does_not_stop_others_from_changing_the_media_type() {
     let mut streams = streams();
     let index = declare(&mut streams, "sound", 1_024);
     let chunk = Publish::new("sound", b"noise");
     streams.leave(PUBLISHER, true, ClockReading::default());
     let (_, outcome) = ask(&mut streams, SessionKey::new(2), "declare", &one("sound"));
-    assert_eq!((outcome.refused, &outcome.change.live[..]), (None, &[index][..]));
+    assert_eq!((outcome.refused, outcome.change.live), (None, set(index)));
     streams.push(PUBLISHER, index, &chunk, 5).expect("its own, as before");
     streams.leave(PUBLISHER, true, ClockReading::default());
     let other = json!({"streams": [{"name": "sound", "media": "video/h264"}]});
@@ -229,14 +232,14 @@ fn who_is_away_does_not_hold_a_stream_and_loses_one_of_another_media_type() {
 }
 
 #[test]
-fn a_reader_gets_streams_that_are_declared_later_and_none_that_is_removed() {
+fn a_reader_gets_streams_that_are_declared_later_and_no_removed_ones() {
     let mut streams = streams();
     follow(&mut streams, 9, "a/#", true);
     let index = declare(&mut streams, "a/sound", 1_024);
     push(&mut streams, index, 0, 10);
     push(&mut streams, index, 1, 10);
-    let (serving, got) = take(&mut streams, 9, 1);
-    assert_eq!((serving.chunks, serving.more, got[0].sequence), (1, true, 0));
+    let (served, got) = take(&mut streams, 9, 1);
+    assert_eq!((served.chunks, served.has_more, got[0].sequence), (1, true, 0));
     streams.remove(PUBLISHER, &["a/sound".to_owned()]).unwrap();
     assert_eq!(take(&mut streams, 9, ANY_BYTES).0.chunks, 0);
     let again = declare(&mut streams, "a/sound", 1_024);
@@ -246,33 +249,31 @@ fn a_reader_gets_streams_that_are_declared_later_and_none_that_is_removed() {
 }
 
 #[test]
-fn a_chunk_that_is_larger_than_a_reader_takes_is_a_gap_for_it() {
+fn a_chunk_that_is_too_large_for_a_reader_is_a_gap_in_its_sequence() {
     let mut streams = streams();
     let index = declare(&mut streams, "sound", 4_096);
-    let following =
-        Following { filter: "sound", identifier: 0, newest: false, packet_bytes_max: 200 };
-    streams.follow(SessionKey::new(9), &following);
+    streams.follow(SessionKey::new(9), &selection("sound", 0, false, 200));
     for (number, bytes) in [10, 1_000, 10].into_iter().enumerate() {
         push(&mut streams, index, number as u64, bytes);
     }
-    let (serving, got) = take(&mut streams, 9, ANY_BYTES);
-    assert_eq!((serving.chunks, serving.lost), (2, 1));
+    let (served, got) = take(&mut streams, 9, ANY_BYTES);
+    assert_eq!((served.chunks, served.lost), (2, 1));
     assert_eq!(got.iter().map(|got| got.sequence).collect::<Vec<_>>(), [0, 2]);
 }
 
 #[test]
-fn a_chunk_that_has_no_room_now_comes_later_and_is_no_gap() {
+fn a_chunk_that_does_not_fit_now_is_sent_later_without_a_gap() {
     let mut streams = streams();
     let index = declare(&mut streams, "sound", 4_096);
     follow(&mut streams, 9, "sound", false);
     for number in 0..3 {
         push(&mut streams, index, number, 1_000);
     }
-    let room = |most| Portion { bytes: 1_500, most };
-    let (serving, got) = take_at_most(&mut streams, 9, room(900));
-    assert_eq!((serving.more, serving.lost, got.len()), (true, 0, 0));
-    let (serving, got) = take_at_most(&mut streams, 9, room(1_900));
-    assert_eq!((serving.more, serving.chunks, got[0].sequence), (true, 1, 0));
-    let (serving, got) = take_at_most(&mut streams, 9, room(2_900));
-    assert_eq!((serving.more, serving.chunks, got[1].sequence), (false, 2, 2));
+    let room = |most| ChunkBudget { bytes: 1_500, most };
+    let (served, got) = take_at_most(&mut streams, 9, room(900));
+    assert_eq!((served.has_more, served.lost, got.len()), (true, 0, 0));
+    let (served, got) = take_at_most(&mut streams, 9, room(1_900));
+    assert_eq!((served.has_more, served.chunks, got[0].sequence), (true, 1, 0));
+    let (served, got) = take_at_most(&mut streams, 9, room(2_900));
+    assert_eq!((served.has_more, served.chunks, got[1].sequence), (false, 2, 2));
 }

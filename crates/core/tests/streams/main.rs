@@ -1,4 +1,4 @@
-//! Streams: what requests are answered, and the laws of buffers, readers and indices.
+//! Streams: the answers to requests, and the laws of buffers, readers and indices.
 
 mod asking;
 mod laws;

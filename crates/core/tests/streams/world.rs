@@ -1,9 +1,8 @@
 //! Streams with publishers and readers, and packets taken apart again.
 
-use slipring_core::desk::{Desk, DeskBounds, Requester};
-use slipring_core::streams::{
-    Catalog, Definition, Following, Portion, Serving, StreamDeclaration, Streams,
-};
+use slipring_core::desk::{DeclaredEntry, Desk, DeskBounds, Requester};
+use slipring_core::streams::{Catalog, ChunkBudget, Definition, ServedChunks, Streams};
+use slipring_core::table::{Deliver, Needs, Selection};
 use slipring_core::{Limits, Principal, SessionKey, StreamIndex};
 use slipring_wire::{
     Packet, PacketSplit, PropertiesBuf, PropertyId, Publish, RawPacket, Value, Version,
@@ -13,7 +12,7 @@ use slipring_wire::{
 pub const PUBLISHER: SessionKey = SessionKey::new(1);
 pub const ANY_BYTES: usize = usize::MAX / 2;
 
-/// The name `rpm` is a parameter's.
+/// A requester; a parameter has the name `rpm`.
 pub fn requester(session: SessionKey) -> Requester<'static> {
     Requester {
         from: Principal { session, ..Principal::broker() },
@@ -32,8 +31,8 @@ pub fn streams() -> Streams {
     Streams::new(Catalog::default(), 7)
 }
 
-pub fn asked(name: &str, buffer_bytes: usize) -> StreamDeclaration {
-    StreamDeclaration::new(0, name, Definition { buffer_bytes, ..Definition::new("audio/pcm") })
+pub fn asked(name: &str, buffer_bytes: usize) -> DeclaredEntry<Definition> {
+    DeclaredEntry::new(0, name, Definition { buffer_bytes, ..Definition::new("audio/pcm") })
 }
 
 pub fn declare(streams: &mut Streams, name: &str, buffer_bytes: usize) -> StreamIndex {
@@ -41,7 +40,7 @@ pub fn declare(streams: &mut Streams, name: &str, buffer_bytes: usize) -> Stream
     declared.unwrap().0[0]
 }
 
-/// A chunk whose time says which it is.
+/// Publishes a chunk whose time is its number.
 pub fn push(streams: &mut Streams, stream: StreamIndex, number: u64, bytes: usize) {
     let name = streams.catalog().get(stream).unwrap().name.clone();
     let (mut properties, payload) = (PropertiesBuf::new(), vec![number as u8; bytes]);
@@ -53,8 +52,19 @@ pub fn push(streams: &mut Streams, stream: StreamIndex, number: u64, bytes: usiz
 
 pub fn follow(streams: &mut Streams, session: u64, filter: &str, newest: bool) {
     let identifier = session as u32;
-    let following = Following { filter, identifier, newest, packet_bytes_max: ANY_BYTES };
-    streams.follow(SessionKey::new(session), &following);
+    let selection = selection(filter, identifier, newest, ANY_BYTES);
+    streams.follow(SessionKey::new(session), &selection);
+}
+
+/// A subscription that selects streams.
+pub fn selection(
+    filter: &str,
+    identifier: u32,
+    newest: bool,
+    packet_bytes_max: usize,
+) -> Selection<'_> {
+    let needs = Needs { deliver: Deliver::Stream { newest }, ..Needs::default() };
+    Selection { filter, identifier, needs, packet_bytes_max }
 }
 
 /// A chunk as a reader gets it.
@@ -67,14 +77,18 @@ pub struct Got {
     pub identifier: Option<u32>,
 }
 
-pub fn take(streams: &mut Streams, session: u64, bytes: usize) -> (Serving, Vec<Got>) {
-    take_at_most(streams, session, Portion { bytes, most: ANY_BYTES })
+pub fn take(streams: &mut Streams, session: u64, bytes: usize) -> (ServedChunks, Vec<Got>) {
+    take_at_most(streams, session, ChunkBudget { bytes, most: ANY_BYTES })
 }
 
-pub fn take_at_most(streams: &mut Streams, session: u64, room: Portion) -> (Serving, Vec<Got>) {
+pub fn take_at_most(
+    streams: &mut Streams,
+    session: u64,
+    budget: ChunkBudget,
+) -> (ServedChunks, Vec<Got>) {
     let mut packets = Vec::new();
-    let serving = streams.take(SessionKey::new(session), room, &mut packets);
-    (serving, taken_apart(&packets))
+    let served = streams.take(SessionKey::new(session), budget, &mut packets);
+    (served, taken_apart(&packets))
 }
 
 fn taken_apart(mut packets: &[u8]) -> Vec<Got> {

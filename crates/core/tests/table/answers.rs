@@ -1,7 +1,8 @@
-//! What each request is answered.
+//! The answers to each request.
 
 use serde_json::{Value, json};
-use slipring_core::table::{TableEvent, told};
+use slipring_core::desk::ChangeEvent;
+use slipring_core::table::event_message;
 use slipring_core::{ParameterIndex, SessionKey};
 use slipring_wire::frame::{Kind, RangeSet};
 
@@ -22,7 +23,7 @@ fn a_declaration_is_answered_with_indices_in_the_order_asked() {
             {"name": "on", "type": "bool"}]}"#,
     );
     assert_eq!(answer, json!({"table": 7, "revision": 1, "indices": [1, 0]}));
-    let rpm = table.registry.get(ParameterIndex::new(1)).unwrap();
+    let rpm = table.registry.entries().get(ParameterIndex::new(1)).unwrap();
     assert_eq!((&*rpm.name, rpm.kind), ("gripen/39-7/engine/rpm", Kind::F64));
     let definition = &rpm.definition;
     assert_eq!(definition.description, None, "an empty text says nothing");
@@ -30,7 +31,7 @@ fn a_declaration_is_answered_with_indices_in_the_order_asked() {
 }
 
 #[test]
-fn new_parameters_of_a_kind_lie_together_and_older_ones_keep_their_place() {
+fn new_parameters_of_one_kind_get_adjacent_indices_and_older_ones_keep_theirs() {
     let mut table = Asked::default();
     table.declare(1, &[("x", "f64"), ("on", "bool")]);
     let outcome = table.declare(
@@ -46,16 +47,16 @@ fn new_parameters_of_a_kind_lie_together_and_older_ones_keep_their_place() {
 fn a_name_without_a_prefix_is_the_whole_topic() {
     let mut table = Asked::default();
     table.ask("declare", r#"{"parameters": [{"name": "a/b", "type": "u8"}]}"#);
-    assert_eq!(table.registry.index_of("a/b"), Some(ParameterIndex::new(0)));
+    assert_eq!(table.registry.entries().index_of("a/b"), Some(ParameterIndex::new(0)));
 }
 
 #[test]
-fn declaring_the_same_again_changes_nothing_and_makes_a_publisher() {
+fn declaring_a_parameter_again_adds_a_publisher_and_changes_nothing_else() {
     let mut table = Asked::default();
     table.declare(1, &[("a", "u8"), ("b", "u8")]);
     let again = table.declare(2, &[("b", "u8")]);
     assert!(again.change.is_empty());
-    assert_eq!(table.registry.revision(), 1);
+    assert_eq!(table.registry.entries().revision(), 1);
     assert_eq!(
         table.registry.publishers.may_publish(SessionKey::new(2), std::iter::once(1..2)),
         Ok(())
@@ -84,10 +85,17 @@ fn another_description_is_a_change_of_the_same_parameter() {
     let outcome = table.outcome(1, "declare", body);
     assert_eq!(indices(&outcome.change.changed), [0]);
     assert_eq!(
-        table.registry.definition(ParameterIndex::new(0)).unwrap().description.as_deref(),
+        table
+            .registry
+            .entries()
+            .get(ParameterIndex::new(0))
+            .unwrap()
+            .definition
+            .description
+            .as_deref(),
         Some("flaps")
     );
-    assert_eq!(table.registry.revision(), 2);
+    assert_eq!(table.registry.entries().revision(), 2);
 }
 
 #[test]
@@ -104,7 +112,7 @@ fn finding_gives_an_index_or_says_why_not() {
 }
 
 #[test]
-fn at_most_a_hundred_errors_are_told_and_the_rest_is_counted() {
+fn an_answer_lists_a_hundred_errors_and_counts_the_others() {
     let mut table = Asked::default();
     let names: Vec<_> = (0..250).map(|number| format!("n{number}")).collect();
     let answer = table.ask("find", &json!({"names": names}).to_string());
@@ -116,7 +124,7 @@ fn at_most_a_hundred_errors_are_told_and_the_rest_is_counted() {
 }
 
 #[test]
-fn a_list_goes_on_where_it_stopped_and_says_everything() {
+fn the_pages_of_a_list_have_every_parameter_with_its_whole_definition() {
     let mut table = Asked::default();
     let body = r#"{"prefix": "p", "parameters": [
         {"name": "mode", "type": "enum", "labels": {"1": "on", "0": "off"}, "unit": "-"},
@@ -137,7 +145,7 @@ fn a_list_goes_on_where_it_stopped_and_says_everything() {
 }
 
 #[test]
-fn a_list_has_what_was_removed_where_it_is_asked_for() {
+fn a_list_has_removed_parameters_if_the_request_asks_for_them() {
     let mut table = Asked::default();
     table.declare(1, &[("p/x", "f32"), ("p/y", "f32"), ("q/z", "f32")]);
     table.ask("remove", r#"{"names": ["p/x", "q/z"]}"#);
@@ -156,7 +164,7 @@ fn a_list_has_what_was_removed_where_it_is_asked_for() {
 }
 
 #[test]
-fn a_list_is_cut_to_the_bytes_a_client_takes() {
+fn a_page_of_a_list_is_no_larger_than_the_client_accepts() {
     let mut table = Asked { answer_bytes_max: 2_000, ..Asked::default() };
     let names: Vec<_> = (0..100).map(|number| format!("pump/7/parameter/{number}")).collect();
     for part in names.chunks(50) {
@@ -175,14 +183,14 @@ fn a_list_is_cut_to_the_bytes_a_client_takes() {
 }
 
 #[test]
-fn what_is_removed_is_gone_and_comes_back_at_its_place() {
+fn a_removed_parameter_gets_its_old_index_when_it_is_declared_again() {
     let mut table = Asked::default();
     table.declare(1, &[("a", "u8"), ("b", "u8")]);
     let answer = table.ask("remove", r#"{"names": ["a", "nothing"]}"#);
     assert_eq!((&answer["removed"], &answer["errors"][0]["code"]), (&json!(1), &json!("unknown")));
     assert!(
-        table.registry.get(ParameterIndex::new(0)).is_none()
-            && table.registry.index_of("a").is_none()
+        table.registry.entries().get(ParameterIndex::new(0)).is_none()
+            && table.registry.entries().index_of("a").is_none()
     );
     assert_eq!(
         table.registry.publishers.may_publish(SessionKey::new(1), std::iter::once(0..1)),
@@ -201,7 +209,7 @@ fn what_is_removed_is_gone_and_comes_back_at_its_place() {
 }
 
 #[test]
-fn a_parameter_that_others_publish_stays() {
+fn a_parameter_that_another_client_publishes_is_not_removed() {
     let mut table = Asked::default();
     table.declare(1, &[("a", "u8")]);
     table.declare(2, &[("a", "u8")]);
@@ -210,7 +218,7 @@ fn a_parameter_that_others_publish_stays() {
         (&answer["removed"], &answer["errors"][0]["code"]),
         (&json!(0), &json!("published"))
     );
-    let until = "it can go when nobody else publishes it, or with \"force\": true";
+    let until = "remove it when no other client publishes it, or with \"force\": true";
     let words = format!("the client client-2 publishes it now; {until}");
     assert_eq!(answer["errors"][0]["message"], json!(words));
     table.declare(3, &[("a", "u8")]);
@@ -228,7 +236,7 @@ fn a_parameter_that_others_publish_stays() {
 }
 
 #[test]
-fn by_force_a_parameter_goes_that_others_publish() {
+fn with_force_a_parameter_that_another_client_publishes_is_removed() {
     let mut table = Asked::default();
     table.declare(1, &[("a", "u8"), ("b", "u8")]);
     table.declare(2, &[("a", "u8"), ("b", "u8")]);
@@ -244,7 +252,7 @@ fn by_force_a_parameter_goes_that_others_publish() {
 }
 
 #[test]
-fn what_a_session_declared_stays_its_own_while_the_session_lives() {
+fn a_session_owns_the_parameters_it_declared_until_it_ends() {
     let mut table = Asked::default();
     table.declare(1, &[("a", "u8"), ("b", "u8")]);
     table.declare(2, &[("b", "u8")]);
@@ -282,20 +290,24 @@ fn what_a_session_declared_stays_its_own_while_the_session_lives() {
 }
 
 #[test]
-fn a_change_is_told_by_ranges() {
+fn a_change_is_announced_by_ranges_of_indices() {
     let mut table = Asked::default();
     let outcome = table.declare(1, &[("a", "u8"), ("b", "u8")]);
-    let text = told(&table.registry, TableEvent::Added, &outcome.change.added, None);
+    let text = event_message(&table.registry, ChangeEvent::Added, &outcome.change.added, None);
     let expected = json!({"table": 7, "revision": 1, "event": "added", "ranges": [[0, 2]]});
     assert_eq!(serde_json::from_slice::<serde_json::Value>(&text).unwrap(), expected);
-    let text =
-        told(&table.registry, TableEvent::Stale, &outcome.change.added, Some("publisher gone"));
+    let text = event_message(
+        &table.registry,
+        ChangeEvent::Stale,
+        &outcome.change.added,
+        Some("publisher gone"),
+    );
     let told: serde_json::Value = serde_json::from_slice(&text).unwrap();
     assert_eq!((&told["event"], &told["why"]), (&json!("stale"), &json!("publisher gone")));
 }
 
 #[test]
-fn the_whole_table_is_json_with_what_was_removed() {
+fn the_json_of_a_table_has_its_removed_parameters_too() {
     let mut table = Asked::default();
     table.declare(1, &[("a", "u8"), ("b", "text")]);
     table.ask("remove", r#"{"names": ["a"]}"#);

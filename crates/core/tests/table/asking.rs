@@ -1,4 +1,4 @@
-//! A table to ask, with what a test wants to know of the answer.
+//! A table that answers the requests of a test.
 
 use std::ops::{Deref, DerefMut};
 
@@ -48,7 +48,7 @@ impl Asked {
         self.outcome_of(session, request, body.as_bytes())
     }
 
-    /// A client is called as its session; streams are called `stream/...`.
+    /// The client is `client-` and the number of its session; names in `stream/` belong to streams.
     pub fn outcome_of(&mut self, session: u64, request: &str, body: &[u8]) -> Outcome {
         let requester = Requester {
             from: Principal {

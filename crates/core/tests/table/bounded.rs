@@ -1,4 +1,4 @@
-//! One request, one answer and one frame are bounded work, and what is beyond is told how to go on.
+//! Requests, answers and frames have limits; a refusal says how to stay within them.
 
 use serde_json::{Value, json};
 use slipring_core::desk::{PAGE_BYTES_MAX, REQUEST_BYTES_MAX};
@@ -12,7 +12,7 @@ use crate::asking::Asked;
 
 const MANY: usize = 30_000;
 
-/// Bytes of an answer before and after its rows, at most.
+/// The most bytes of an answer before and after its rows.
 const HEAD_BYTES: usize = 160;
 
 /// A table of many parameters; every thousandth is below `rare/`.
@@ -47,7 +47,7 @@ fn listed(table: &mut Asked, mut body: Value) -> (Vec<u64>, usize) {
 }
 
 #[test]
-fn pages_together_have_all_that_a_filter_matches_each_once() {
+fn the_pages_of_a_list_have_each_matching_parameter_once() {
     let mut table = many();
     let rare: Vec<u64> = (0..MANY as u64).filter(|number| number % 1_000 == 7).collect();
     let all: Vec<u64> = (0..MANY as u64).collect();
@@ -64,14 +64,14 @@ fn pages_together_have_all_that_a_filter_matches_each_once() {
 }
 
 #[test]
-fn a_request_that_is_too_long_or_about_too_much_is_refused_with_words() {
+fn a_request_that_is_too_long_or_has_too_many_names_is_refused_with_a_reason() {
     let mut table = Asked::default();
     let names = |count| json!({ "names": vec!["a"; count] }).to_string();
     for request in ["find", "select", "values"] {
         assert!(table.ask(request, &names(NAMES_MAX)).get("error").is_none(), "{request}");
         let answer = table.ask(request, &names(NAMES_MAX + 1));
         assert_eq!(answer["error"], "too_large", "{request}: {answer}");
-        assert!(answer["message"].as_str().unwrap().contains("at most 4096: ask in parts"));
+        assert!(answer["message"].as_str().unwrap().contains("4096 are allowed: ask in parts"));
     }
     assert_eq!(table.ask("remove", &names(CHANGED_MAX + 1))["error"], "too_large");
     let rows = |count: usize| {
@@ -96,7 +96,7 @@ fn frame(rows: usize, deflate: bool) -> Vec<u8> {
 }
 
 #[test]
-fn a_frame_has_so_many_samples_and_no_more() {
+fn a_frame_with_too_many_samples_is_refused() {
     let mut scratch = Vec::new();
     assert!(read_frame(&frame(FRAME_SAMPLES_MAX, false), &mut scratch).is_ok());
     let refused = read_frame(&frame(FRAME_SAMPLES_MAX + 1, false), &mut scratch).unwrap_err();
@@ -104,7 +104,7 @@ fn a_frame_has_so_many_samples_and_no_more() {
 }
 
 #[test]
-fn a_frame_has_so_many_runs_and_no_more() {
+fn a_frame_with_too_many_runs_is_refused() {
     let (mut buf, mut scratch) = (FrameBuf::new(), Vec::new());
     for (runs, is_taken) in [(FRAME_RUNS_MAX, true), (FRAME_RUNS_MAX + 1, false)] {
         for _ in 0..runs {
@@ -124,7 +124,7 @@ fn a_frame_has_so_many_runs_and_no_more() {
 }
 
 #[test]
-fn a_frame_inflates_within_its_bound_or_not_at_all() {
+fn a_frame_that_would_inflate_beyond_its_limit_is_refused() {
     assert_eq!(inflated_bytes_max(0), INFLATED_BYTES_FREE);
     assert_eq!(inflated_bytes_max(40 << 10), 640 << 10);
     assert_eq!(inflated_bytes_max(usize::MAX), INFLATED_BYTES_MAX);

@@ -1,11 +1,10 @@
-//! The laws of the table, for any history of clients that declare, remove, leave, and of a broker that
-//! ends and comes back.
+//! The laws of the table, for any history of clients that declare, remove and leave, and of a broker that restarts.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use proptest::prelude::*;
-use slipring_core::desk::{Desk, DeskBounds};
+use slipring_core::desk::{DeclaredEntry, Desk, DeskBounds};
 use slipring_core::ledger::{BatchHead, Ledger, SessionRecord};
 use slipring_core::table::{
     AlarmLimits, Definition, Labels, ParameterKind, Registry, Table, TableChange,
@@ -25,6 +24,11 @@ enum Step {
     Restart,
 }
 
+fn entries(asked: &[(String, Definition)]) -> Vec<DeclaredEntry<Definition>> {
+    let numbered = (0..).zip(asked);
+    numbered.map(|(at, (name, is))| DeclaredEntry::new(at, name, is.clone())).collect()
+}
+
 fn text() -> impl Strategy<Value = Option<String>> {
     prop::option::of("[ -~äπ]{1,20}")
 }
@@ -36,7 +40,7 @@ fn labels() -> impl Strategy<Value = ParameterKind> {
     })
 }
 
-/// Any definition that can be.
+/// Any valid definition.
 fn definition() -> impl Strategy<Value = Definition> {
     let number = || prop::num::f64::NORMAL | prop::num::f64::SUBNORMAL | prop::num::f64::ZERO;
     let kind = prop_oneof![
@@ -61,7 +65,7 @@ fn definition() -> impl Strategy<Value = Definition> {
     )
 }
 
-/// A few definitions, so that they meet again.
+/// One of a few definitions, so that equal ones occur often.
 fn few() -> impl Strategy<Value = Definition> {
     let kind = prop::sample::select(vec![Kind::Bool, Kind::U8, Kind::F64]);
     (kind, any::<bool>(), any::<bool>()).prop_map(|(kind, unit, described)| {
@@ -98,12 +102,12 @@ fn bounds() -> DeskBounds {
     }
 }
 
-/// A broker with a journal: what it knows, and what is written.
+/// A broker with a journal: its registry and its records.
 struct World {
     registry: Registry,
     snapshot: Vec<u8>,
     records: Vec<Vec<u8>>,
-    /// What each index has ever been.
+    /// The name and the definition of each index that was ever given.
     known: HashMap<ParameterIndex, (String, Definition)>,
 }
 
@@ -127,7 +131,7 @@ impl World {
         self.records.push(records);
     }
 
-    /// A session begins; an earlier one of this number is over.
+    /// Begins a session; an earlier one with this number has ended.
     fn begin(&mut self, session: u64) {
         let (client_id, mut records) = (session.to_string(), Vec::new());
         let (client_id, user, expiry_s, will) = (&*client_id, None, 60, None);
@@ -142,7 +146,7 @@ impl World {
         self.records.push(records);
     }
 
-    /// A client goes, perhaps with its session; the parameters that nobody publishes any more.
+    /// A client leaves, perhaps with its session. Returns the parameters without a publisher.
     fn leave(&mut self, session: u64, is_kept: bool) -> RangeSet {
         if !is_kept {
             self.begin(session);
@@ -150,7 +154,7 @@ impl World {
         self.registry.publishers.leave(SessionKey::new(session), is_kept)
     }
 
-    /// The broker ends, and what the journal knows is there again: every client is away.
+    /// Restarts the broker from its journal: every client is away.
     fn restart(&mut self) {
         let before = all(&self.registry);
         let ledger = self.ledger();
@@ -173,11 +177,13 @@ impl World {
     fn play(&mut self, step: &Step) -> bool {
         match step {
             Step::Declare(session, asked) => {
-                let declared =
-                    self.registry.declare(SessionKey::new(*session), "c", asked, &bounds());
+                let (key, entries) = (SessionKey::new(*session), entries(asked));
+                let declared = self.registry.declare(key, "c", &entries, &bounds(), Vec::new());
                 let Ok(declared) = declared else { return false };
-                let found: Vec<_> =
-                    asked.iter().filter_map(|(name, _)| self.registry.index_of(name)).collect();
+                let found: Vec<_> = asked
+                    .iter()
+                    .filter_map(|(name, _)| self.registry.entries().index_of(name))
+                    .collect();
                 assert_eq!(found, declared.indices);
                 self.note(*session, &declared.change);
             }
@@ -212,10 +218,10 @@ impl World {
             let (name, definition) = (entry.name.to_string(), Definition::clone(&entry.definition));
             let (known, same) = self.known.entry(index).or_insert((name, definition));
             assert!(**known == *entry.name && same.is_same(&entry.definition), "{index}");
-            assert!(index < self.registry.end());
-            assert_eq!(self.registry.index_of(known), Some(index));
+            assert!(index < self.registry.entries().end());
+            assert_eq!(self.registry.entries().index_of(known), Some(index));
         }
-        assert!(self.registry.len() <= bounds().entries);
+        assert!(self.registry.entries().len() <= bounds().entries);
     }
 }
 
@@ -233,7 +239,7 @@ fn all(registry: &Registry) -> impl PartialEq + std::fmt::Debug + use<> {
     (table, there, removed, registry.matching("#"), publishers)
 }
 
-/// A registry as a plain list: what is where, and who publishes it.
+/// A registry as plain lists: the indices, and the publishers.
 #[derive(Default)]
 struct Naive {
     publishes: HashMap<u64, Vec<ParameterIndex>>,
@@ -244,12 +250,13 @@ impl Naive {
     fn play(&mut self, step: &Step, before: &HashMap<String, ParameterIndex>, registry: &Registry) {
         match step {
             Step::Declare(session, asked) => {
-                let declared = asked.iter().filter_map(|(name, _)| registry.index_of(name));
+                let declared =
+                    asked.iter().filter_map(|(name, _)| registry.entries().index_of(name));
                 self.publishes.entry(*session).or_default().extend(declared);
                 self.away.remove(session);
             }
             Step::Remove(_, names, _) => {
-                let gone = names.iter().filter(|name| registry.index_of(name).is_none());
+                let gone = names.iter().filter(|name| registry.entries().index_of(name).is_none());
                 let gone: Vec<_> = gone.filter_map(|name| before.get(name).copied()).collect();
                 self.publishes.values_mut().for_each(|own| own.retain(|one| !gone.contains(one)));
             }
@@ -267,7 +274,7 @@ impl Naive {
 
 proptest! {
     #[test]
-    fn an_index_is_of_one_parameter_for_ever(history in prop::collection::vec(step(), 1..40)) {
+    fn an_index_belongs_to_one_parameter_for_ever(history in prop::collection::vec(step(), 1..40)) {
         let mut world = World::new();
         for step in &history {
             world.play(step);
@@ -307,7 +314,7 @@ proptest! {
     }
 
     #[test]
-    fn only_those_who_declared_may_publish(history in prop::collection::vec(step(), 1..40)) {
+    fn only_clients_that_declared_a_parameter_may_publish_it(history in prop::collection::vec(step(), 1..40)) {
         let (mut world, mut naive) = (World::new(), Naive::default());
         for step in &history {
             let before = world.registry.entries().iter_from(ParameterIndex::new(0));
@@ -324,7 +331,7 @@ proptest! {
                 continue;
             };
             naive.play(step, &before, &world.registry);
-            for index in 0..world.registry.end().get() {
+            for index in 0..world.registry.entries().end().get() {
                 let parameter = ParameterIndex::new(index);
                 let mut publishers = 0;
                 for session in SESSIONS {
@@ -350,7 +357,9 @@ proptest! {
         let kind = ParameterKind::Plain(Kind::U8);
         let asked: Vec<_> = names.iter().filter(|name| !name.is_empty())
             .map(|name| (name.clone(), Definition::new(kind.clone()))).collect();
-        registry.declare(SessionKey::new(1), "c", &asked, &Table::bounds(&Limits::default())).unwrap();
+        let bounds = Table::bounds(&Limits::default());
+        let session = SessionKey::new(1);
+        registry.declare(session, "c", &entries(&asked), &bounds, Vec::new()).unwrap();
         for filter in filters.iter().filter(|filter| !filter.is_empty()) {
             let naive: RangeSet = registry.entries().iter_from(ParameterIndex::new(0))
                 .filter(|(_, entry)| matches(filter, &entry.name)).map(|(index, _)| index.get()).collect();
@@ -360,7 +369,7 @@ proptest! {
     }
 
     #[test]
-    fn a_definition_comes_back_from_json_as_it_was(definition in definition()) {
+    fn a_definition_is_read_from_its_json_unchanged(definition in definition()) {
         let mut problems = Vec::new();
         definition.check(&mut |code, text| problems.push((code, text)));
         prop_assert_eq!(problems, vec![]);

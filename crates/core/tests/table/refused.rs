@@ -1,4 +1,4 @@
-//! What is refused: each with its code and its words, and nothing is changed.
+//! Refused requests: each has a code and a message, and changes nothing.
 
 use serde_json::{Value, json};
 use slipring_core::desk::{DeskBounds, ProblemCode};
@@ -26,7 +26,7 @@ fn state(table: &Asked) -> Vec<u8> {
     out
 }
 
-/// Refused with this code; the first problem's words, or those of the whole.
+/// Checks that a request is refused with this code; returns the message of the first problem, or of the refusal.
 fn refused(request: &str, body: &str, code: &str) -> String {
     let (mut table, before) = table();
     let outcome = table.outcome(1, request, body);
@@ -38,9 +38,9 @@ fn refused(request: &str, body: &str, code: &str) -> String {
     problem.unwrap_or(&answer["message"]).as_str().unwrap().to_owned()
 }
 
-/// A parameter, the code it is refused with, and words that say why.
+/// A parameter, the code of its refusal, and a part of the message.
 const REFUSED: &[(&str, &str, &str)] = &[
-    (r#"{"type": "f64"}"#, "name", "the parameter has no name"),
+    (r#"{"type": "f64"}"#, "name", "the entry has no name"),
     (r#"{"name": "", "type": "f64"}"#, "name", "the name is empty"),
     (r#"{"name": "a/+", "type": "f64"}"#, "name", "no wildcard"),
     (r#"{"name": "a/#", "type": "f64"}"#, "name", "no wildcard"),
@@ -109,14 +109,14 @@ fn refused_parameter(parameter: &str, code: &str, words: &str) {
 }
 
 #[test]
-fn a_parameter_that_cannot_be_is_refused_with_its_code_and_words() {
+fn a_wrong_parameter_is_refused_with_a_code_and_a_message() {
     for (parameter, code, words) in REFUSED {
         refused_parameter(parameter, code, words);
     }
 }
 
 #[test]
-fn a_parameter_with_too_much_of_something_is_refused() {
+fn a_parameter_with_a_text_that_is_too_long_is_refused() {
     let long = "x".repeat(1_025);
     let deep = ["x"; 33].join("/");
     let text = "y".repeat(1_001);
@@ -140,7 +140,7 @@ fn a_parameter_with_too_much_of_something_is_refused() {
 }
 
 #[test]
-fn a_request_that_cannot_be_read_is_refused_with_words() {
+fn a_request_that_cannot_be_parsed_is_refused_with_a_message() {
     let list = [("list", r#"{"filter": "a#"}"#, "filter", "# stands alone")];
     for (request, body, code, words) in list.into_iter().chain([
         ("declare", "", "malformed", "a declaration is {\"prefix\""),
@@ -152,8 +152,8 @@ fn a_request_that_cannot_be_read_is_refused_with_words() {
         ("find", "{", "malformed", "EOF"),
         ("find", r#"{"names": "a"}"#, "malformed", "invalid type: string"),
         ("list", r#"{"from": -1}"#, "malformed", "invalid value"),
-        ("select", "{}", "malformed", "say either names or filters"),
-        ("select", r#"{"names": [], "filters": []}"#, "malformed", "say either"),
+        ("select", "{}", "malformed", "give either names or filters"),
+        ("select", r#"{"names": [], "filters": []}"#, "malformed", "give either"),
         ("select", r#"{"filters": ["ok", "a+"]}"#, "filter", "+ stands alone"),
         ("delete", "{}", "request", "there is no request \"delete\"; there are declare"),
         ("", "{}", "request", "there is no request \"\""),
@@ -168,14 +168,14 @@ fn a_request_that_cannot_be_read_is_refused_with_words() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_refused() {
+fn a_request_that_is_not_utf_8_is_refused() {
     let mut table = Asked::default();
     let outcome = table.outcome_of(1, "find", b"{\"names\": [\"\xff\"]}");
     assert_eq!(outcome.refused, Some(ProblemCode::Malformed));
 }
 
 #[test]
-fn all_problems_of_a_request_are_told_with_their_places() {
+fn a_refusal_lists_all_problems_with_their_positions() {
     let (mut table, before) = table();
     let answer = table.ask(
         "declare",
@@ -204,7 +204,7 @@ fn all_problems_of_a_request_are_told_with_their_places() {
 }
 
 #[test]
-fn a_hundred_problems_are_told_however_many_there_are() {
+fn a_refusal_lists_a_hundred_problems_at_most() {
     let (mut table, _) = table();
     let bad: Vec<_> = (0..300).map(|n| json!({"name": format!("n{n}"), "type": "x"})).collect();
     let answer = table.ask("declare", &json!({"parameters": bad}).to_string());
@@ -240,7 +240,7 @@ fn labels_that_differ_late_are_shown_where_they_differ() {
 }
 
 #[test]
-fn a_full_table_takes_no_further_parameter_but_serves_those_it_has() {
+fn a_full_table_refuses_new_parameters_and_serves_those_it_has() {
     let bounds = DeskBounds { entries: 2, ..bounds() };
     let mut table = Asked { bounds, ..Asked::default() };
     assert_eq!(table.declare(1, &[("a", "u8"), ("b", "u8")]).refused, None);
@@ -249,7 +249,7 @@ fn a_full_table_takes_no_further_parameter_but_serves_those_it_has() {
     let answer: Value = serde_json::from_slice(&refused.answer).unwrap();
     assert_eq!(answer["problems"].as_array().unwrap().len(), 1);
     assert_eq!(answer["problems"][0]["at"], json!(1));
-    let words = "the table has 2 parameters, and room for 2 (limits.parameters)";
+    let words = "there are 2 parameters, and room for 2 (limits.parameters)";
     assert_eq!(answer["problems"][0]["message"], json!(words));
     assert_eq!(table.declare(1, &[("a", "u8"), ("b", "u8")]).refused, None);
     table.ask("remove", r#"{"names": ["a"]}"#);
@@ -268,7 +268,7 @@ fn definitions_that_take_too_many_bytes_are_refused() {
 }
 
 #[test]
-fn a_longer_description_has_to_find_room_too() {
+fn a_longer_description_is_refused_if_there_is_no_room_for_it() {
     let bounds = DeskBounds { bytes: 1_000, ..bounds() };
     let mut table = Asked { bounds, ..Asked::default() };
     let one = |bytes: usize| json!({"parameters": [{"name": "a", "type": "u8", "description": "d".repeat(bytes)}]});
@@ -279,7 +279,7 @@ fn a_longer_description_has_to_find_room_too() {
 }
 
 #[test]
-fn what_is_there_can_be_declared_again_when_there_is_less_room_than_it_takes() {
+fn existing_parameters_can_be_declared_again_in_a_table_that_is_too_full() {
     let mut table = Asked::default();
     table.declare(1, &[("a", "u8"), ("b", "u8")]);
     table.bounds = DeskBounds { entries: 1, bytes: 1, ..bounds() };
@@ -288,13 +288,13 @@ fn what_is_there_can_be_declared_again_when_there_is_less_room_than_it_takes() {
 }
 
 #[test]
-fn an_answer_that_a_client_cannot_take_is_refused_before_anything_is_done() {
+fn a_request_whose_answer_is_too_large_is_refused_before_it_changes_anything() {
     let mut table = Asked { answer_bytes_max: 400, ..Asked::default() };
     let names: Vec<_> = (0..100).map(|number| format!("n{number}")).collect();
     let all: Vec<_> = names.iter().map(|name| (&**name, "u8")).collect();
     let outcome = table.declare(1, &all);
     assert_eq!(outcome.refused, Some(ProblemCode::TooLarge));
-    assert!(table.registry.is_empty() && outcome.answer.len() <= 400);
+    assert!(table.registry.entries().is_empty() && outcome.answer.len() <= 400);
     assert_eq!(table.declare(1, &all[..20]).refused, None);
     let body = json!({"names": names}).to_string();
     assert_eq!(table.outcome(1, "find", &body).refused, Some(ProblemCode::TooLarge));
@@ -307,7 +307,7 @@ fn an_answer_that_a_client_cannot_take_is_refused_before_anything_is_done() {
 }
 
 #[test]
-fn a_parameter_is_not_called_as_a_stream_is() {
+fn a_parameter_cannot_have_the_name_of_a_stream() {
     let mut table = Asked::default();
     let outcome = table.declare(1, &[("a", "u8"), ("stream/sound", "bytes")]);
     assert_eq!(outcome.refused, Some(ProblemCode::Clash));
@@ -315,7 +315,7 @@ fn a_parameter_is_not_called_as_a_stream_is() {
     let words = "a stream has this name; take another one";
     assert_eq!(answer["problems"][0]["message"], json!(words));
     assert_eq!(answer["problems"][0]["at"], json!(1));
-    assert!(table.registry.is_empty());
+    assert!(table.registry.entries().is_empty());
 }
 
 #[test]
@@ -340,7 +340,7 @@ fn errors_leave_room_for_values() {
     let mut table = Asked::default();
     table.declare(1, &[("rpm", "u8")]);
     let Table { current, registry, .. } = &mut table.table;
-    current.define(&registry.matching("#"), registry);
+    current.define(&registry.matching("#"), registry.entries());
     let (quality, value) = (Quality::GOOD, ValueView::U8(7));
     table.current.set(&Sample { index: 0, time_ns: 1, quality, value }, ClockReading::default());
     let unknown = (0..100).map(|number| format!("{number}/{}", "n".repeat(200)));
@@ -353,7 +353,7 @@ fn errors_leave_room_for_values() {
 }
 
 #[test]
-fn a_name_twice_is_no_lack_of_room() {
+fn a_name_that_is_there_twice_is_not_reported_as_a_full_table() {
     let mut table = Asked::default();
     let declared = |descriptions: &[&str]| {
         let one = |text: &&str| json!({"name": "rpm", "type": "u8", "description": text});
@@ -367,7 +367,7 @@ fn a_name_twice_is_no_lack_of_room() {
 }
 
 #[test]
-fn what_cannot_be_read_is_not_repeated_whole() {
+fn an_error_message_repeats_little_of_a_wrong_request() {
     let long = "é".repeat(100_000);
     for body in [
         json!({ &long: 1 }),

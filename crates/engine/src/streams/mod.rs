@@ -6,10 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering, Ordering::Relaxed};
 
 use slipring_core::desk::ChangeMessages;
-use slipring_core::streams::{ChunkRefused, Following, Serving, Streams, StreamsRequest};
-use slipring_core::table::Deliver;
+use slipring_core::streams::{ChunkRefused, ServedChunks, Streams, StreamsRequest};
+use slipring_core::table::{Needs, Selection};
 use slipring_core::{Dropped, Limit, Options, Owner, Principal, SessionKey, StreamIndex};
-use slipring_wire::frame::RangeSet;
 use slipring_wire::{Publish, Reason};
 
 use crate::broker::Broker;
@@ -147,7 +146,7 @@ impl SharedStreams {
         drop(inner);
         self.unlocked.chunks.fetch_add(1, Relaxed);
         self.unlocked.bytes.fetch_add(message.payload.len() as u64, Relaxed);
-        Ok(arrived.told)
+        Ok(arrived.messages)
     }
 
     /// A client reads streams. What is kept of them is sent first.
@@ -159,16 +158,16 @@ impl SharedStreams {
         options: Options,
         post: &mut Post,
     ) {
-        let Some(Deliver::Stream { newest }) = options.needs.map(|needs| needs.deliver) else {
+        let Some(needs) = options.needs.filter(Needs::is_stream) else {
             return self.unfollow(client, filter);
         };
         let Some(packet_bytes_max) = client.outgoing().packet_bytes_max() else { return };
         self.begin_use(broker);
         let identifier = options.identifier;
-        let following = Following { filter, identifier, newest, packet_bytes_max };
+        let selection = Selection { filter, identifier, needs, packet_bytes_max };
         let mut inner = self.lock();
         inner.clients.insert(client.key, Arc::clone(client));
-        inner.streams.follow(client.key, &following);
+        inner.streams.follow(client.key, &selection);
         broker.monitor.reached.add(Limit::Streams, inner.streams.take_unread());
         inner.serve(broker, client.key, post);
     }
@@ -178,11 +177,6 @@ impl SharedStreams {
         if self.is_used() {
             self.lock().streams.unfollow(client.key, filter);
         }
-    }
-
-    /// What a session of an earlier run declared is its own again.
-    pub fn restore(&self, session: SessionKey, declared: &RangeSet) {
-        self.lock().streams.restore_publisher(session, declared);
     }
 
     /// Everything before was written to a client: it gets more of what it is behind with.
@@ -225,7 +219,7 @@ impl LockedStreams {
         let Some(room) = client.outgoing().stream_room() else { return true };
         let Self { streams, packets, .. } = self;
         packets.clear();
-        let Serving { chunks, lost, more } = streams.take(client.key, room, packets);
+        let ServedChunks { chunks, lost, has_more } = streams.take(client.key, room, packets);
         post.push_packets(broker, client, packets);
         broker.streams.unlocked.delivered.fetch_add(chunks, Relaxed);
         if lost > 0 {
@@ -234,6 +228,6 @@ impl LockedStreams {
             let limit = Some(Limit::OutboxBytes);
             broker.monitor.count_dropped(client, Dropped { limit, messages, wake: false });
         }
-        more
+        has_more
     }
 }

@@ -96,12 +96,12 @@ impl LockedTable {
     pub fn mend(&mut self, broker: &Broker, post: &mut Post) -> bool {
         for client in broker.table.take_missed() {
             client.missed.store(false, Ordering::Release);
-            if self.table.missed(client.key) {
+            if self.table.groups.missed(client.key) {
                 self.mending.insert(client.key);
             }
         }
         let Self { table, clients, mending, .. } = self;
-        mending.extend(table.take_overrun());
+        mending.extend(table.groups.take_overrun());
         let mut mended = 0;
         let mut has_more = false;
         mending.retain(|session| {
@@ -109,12 +109,13 @@ impl LockedTable {
             let Some(room) = client.outgoing().stream_room() else { return true };
             has_more = true;
             // Who waits for text gets that first: its place is another one's.
-            if mended == MENDED_AT_ONCE || table.awaits_text(*session) {
+            if mended == MENDED_AT_ONCE || table.groups.awaits_text(*session) {
                 return true;
             }
             mended += 1;
             let mut send = |_, packets: &[u8], _| post.push_packets(broker, client, packets);
-            !table.mend(*session, room.bytes, broker.clock.arrival(), &mut send)
+            let (groups, state) = table.groups_at(broker.clock.arrival());
+            !groups.mend(*session, room.bytes, &state, &mut send)
         });
         has_more
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use slipring_core::table::{Chosen, Needs, SELECTIONS, SelectionFilter};
+use slipring_core::table::{Needs, SELECTIONS, Selection, SelectionFilter};
 use slipring_core::{Holder, Limit, Options, Principal, Right, Work};
 use slipring_wire::frame::RangeSet;
 use slipring_wire::shared;
@@ -50,11 +50,11 @@ impl slipring_core::SubscriptionChecks for Choosing<'_> {
         let Some(packet_bytes_max) = self.client.outgoing().packet_bytes_max() else {
             return Ok(());
         };
-        let chosen = Chosen { filter, identifier, needs, packet_bytes_max };
+        let selection = Selection { filter, identifier, needs, packet_bytes_max };
         let mut inner = self.broker.table.lock();
         let quotas = [self.broker.plan.load().limits.selections_quota()];
         let holder = Holder { owner: self.from.owner, quotas };
-        self.taken += inner.table.room_for(self.client.key, &chosen, self.taken, holder)?;
+        self.taken += inner.table.room_for(self.client.key, &selection, self.taken, holder)?;
         Ok(())
     }
 }
@@ -102,12 +102,13 @@ impl SharedTable {
         self.begin_use(broker);
         let mut inner = self.lock();
         inner.clients.insert(client.key, Arc::clone(client));
-        let chosen = Chosen { filter, identifier: options.identifier, needs, packet_bytes_max };
+        let selection =
+            Selection { filter, identifier: options.identifier, needs, packet_bytes_max };
         if let Some(connection) = client.connection() {
-            inner.table.own_selections(client.key, connection.owner());
+            inner.table.groups.own(client.key, connection.owner());
         }
-        let first = inner.table.choose(client.key, &chosen, broker.clock.arrival());
-        broker.monitor.reached.add(Limit::SelectionBytes, inner.table.take_uncompared());
+        let first = inner.table.choose(client.key, &selection, broker.clock.arrival());
+        broker.monitor.reached.add(Limit::SelectionBytes, inner.table.groups.take_uncompared());
         // Under the lock: what is chosen later comes later.
         post.push_packets(broker, client, &first.packets);
         if !first.is_whole {

@@ -62,7 +62,7 @@ pub(crate) struct LockedTable {
 
 impl SharedTable {
     pub fn new(table: Table) -> Self {
-        let used = !table.registry.is_empty();
+        let used = !table.registry.entries().is_empty();
         let locked = LockedTable {
             table,
             clients: HashMap::new(),
@@ -77,7 +77,7 @@ impl SharedTable {
 
     /// The parameter that has this topic.
     pub fn index_of(&self, topic: &str) -> Option<ParameterIndex> {
-        if self.is_used() { self.lock().table.registry.index_of(topic) } else { None }
+        if self.is_used() { self.lock().table.registry.entries().index_of(topic) } else { None }
     }
 
     pub fn status(&self) -> TableStatus {
@@ -85,10 +85,10 @@ impl SharedTable {
         let inner = self.lock();
         let (readers, readers_newest) = inner.table.readers.count();
         TableStatus {
-            parameters: inner.table.registry.len(),
+            parameters: inner.table.registry.entries().len(),
             stale: inner.table.current.stale(),
             value_bytes: inner.table.current.text_bytes(),
-            selections: inner.table.selections(),
+            selections: inner.table.groups.len(),
             readers,
             readers_newest,
             frames: frames.load(Ordering::Relaxed),
@@ -121,11 +121,13 @@ impl SharedTable {
     /// Samples came: frames that are due at once go, and the beat learns when the next is. Text is written
     /// by the beat. How many bytes were copied, or as much work as that.
     fn sent_on(&self, broker: &Broker, inner: &mut LockedTable, post: &mut Post) -> usize {
-        let is_due =
-            inner.table.groups_due_ms().is_some_and(|due_ms| due_ms <= broker.clock.now_ms());
+        let is_due = inner
+            .table
+            .groups
+            .groups_due_ms(&inner.table.current)
+            .is_some_and(|due_ms| due_ms <= broker.clock.now_ms());
         let copied = if is_due { inner.send_due(broker, post, false) } else { 0 };
-        if let Some(next_ms) = inner.table.next_due_ms().filter(|next_ms| *next_ms < inner.beat_ms)
-        {
+        if let Some(next_ms) = inner.next_due_ms().filter(|next_ms| *next_ms < inner.beat_ms) {
             inner.beat_ms = next_ms;
             self.unlocked.sooner.notify_one();
         }
@@ -137,7 +139,12 @@ impl LockedTable {
     /// Sends what is due to whoever chose it; when the next is due.
     pub fn tick(&mut self, broker: &Broker, post: &mut Post) -> Option<Millis> {
         self.send_due(broker, post, true);
-        self.table.next_due_ms()
+        self.next_due_ms()
+    }
+
+    /// When a selection has something to send.
+    fn next_due_ms(&self) -> Option<Millis> {
+        self.table.groups.next_due_ms(&self.table.current)
     }
 
     /// Sends what is due, with or without text; how much work the frames were.
@@ -149,13 +156,14 @@ impl LockedTable {
                 post.push_packets(broker, client, packets);
             }
         };
+        let (groups, state) = table.groups_at(at);
         let work = if with_text {
-            table.tick(TURN_WORK, at, &mut ready, &mut send);
+            groups.tick(TURN_WORK, &state, &mut ready, &mut send);
             0
         } else {
-            table.tick_frames(TURN_WORK, at, &mut ready, &mut send)
+            groups.tick_frames(TURN_WORK, &state, &mut ready, &mut send)
         };
-        broker.monitor.traffic.dropped.fetch_add(table.take_lost(), Ordering::Relaxed);
+        broker.monitor.traffic.dropped.fetch_add(table.groups.take_lost(), Ordering::Relaxed);
         work
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use slipring_core::Millis;
-use slipring_core::table::refusal_told;
+use slipring_core::table::refusal_message;
 use slipring_wire::{Packet, Publish};
 
 use crate::broker::Broker;
@@ -47,7 +47,7 @@ impl Refused {
             return;
         }
         let Some(version) = client.outgoing().version() else { return };
-        let json = refusal_told(topic, why, count);
+        let json = refusal_message(topic, why, count);
         let mut packet = Vec::new();
         Packet::Publish(Publish::new(TOPIC, &json)).encode(version, &mut packet);
         post.push_packets(broker, client, &packet);

@@ -1,7 +1,7 @@
 //! What the engine adds to requests about the table: `docs/table.md`.
 
 use slipring_core::SessionKey;
-use slipring_core::table::{Table, TableRequest, Wanted};
+use slipring_core::table::{ListContent, Table, TableRequest};
 
 use crate::broker::Broker;
 use crate::feed::Feed;
@@ -18,7 +18,7 @@ impl EngineDesk for LockedTable {
 
     /// Finds what a selection's filters match.
     fn prepare(broker: &Broker, request: &TableRequest, feed: &mut Feed) -> bool {
-        let TableRequest::Select(Wanted::Filters(filters)) = request else { return true };
+        let TableRequest::Select(ListContent::Filters(filters)) = request else { return true };
         feed.work.go_on(); // it is read again in each turn
         broker.table.find_all(filters, &mut feed.found, &mut feed.work)
     }

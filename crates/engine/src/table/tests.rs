@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use slipring_core::desk::Desk;
+use slipring_core::desk::{DeclaredEntry, Desk};
 use slipring_core::table::{Definition, Needs, Table};
 use slipring_core::{Limits, Plan};
 use slipring_journal::JournalOptions;
@@ -33,11 +33,12 @@ fn world() -> (Arc<Broker>, Party) {
 fn declare(broker: &Arc<Broker>, definition: &str) -> Party {
     let jet = connect(broker, b'j');
     let definition = Definition::from_json(definition).unwrap();
-    let asked: Vec<_> = ALL.map(|number| (format!("p/{number}"), definition.clone())).collect();
+    let entry = |at| DeclaredEntry::new(at as usize, format!("p/{at}"), definition.clone());
+    let asked: Vec<_> = ALL.map(entry).collect();
     let key = jet.client.as_ref().unwrap().key;
     let mut inner = broker.table.lock();
     let bounds = Table::bounds(&Limits::default());
-    let declared = inner.table.registry.declare(key, "j", &asked, &bounds).unwrap();
+    let declared = inner.table.registry.declare(key, "j", &asked, &bounds, Vec::new()).unwrap();
     inner.table.changed(&declared.change, broker.clock.arrival());
     drop(inner);
     broker.table.begin_use(broker);
@@ -46,7 +47,8 @@ fn declare(broker: &Arc<Broker>, definition: &str) -> Party {
 
 /// The packet of a frame with a sample of each parameter.
 fn frame(broker: &Broker) -> Vec<u8> {
-    let (table, time_ns) = (broker.table.lock().table.registry.id(), broker.clock.now_ns());
+    let (table, time_ns) =
+        (broker.table.lock().table.registry.entries().id(), broker.clock.now_ns());
     let (mut buf, mut payload, mut bytes) = (FrameBuf::new(), Vec::new(), Vec::new());
     let (values, qualities) = (vec![1; PARAMETERS as usize], Qualities::All(Quality::GOOD));
     let all = std::slice::from_ref(&ALL);
@@ -94,7 +96,7 @@ fn the_beat_learns_what_is_due_after_what_was_due_at_once() {
     broker.table.lock().beat_ms = u64::MAX;
     publish(&mut jet, &frame(&broker));
     let inner = broker.table.lock();
-    assert_eq!(inner.table.next_due_ms(), Some(inner.beat_ms));
+    assert_eq!(inner.next_due_ms(), Some(inner.beat_ms));
 }
 
 /// How many frames a publisher sends in a long turn.
@@ -153,7 +155,7 @@ fn who_waits_for_text_does_not_keep_others_from_being_mended() {
     let key = |party: &Party| party.client.as_ref().unwrap().key;
     let mut inner = broker.table.lock();
     for session in waiting.iter().chain([&other]).map(key) {
-        assert!(inner.table.missed(session));
+        assert!(inner.table.groups.missed(session));
         inner.mending.insert(session);
     }
     inner.mend(&broker, &mut jet.feed.post);

@@ -13,11 +13,11 @@ pub struct Choice {
     pub filter: Arc<str>,
     /// The parameters that it matches now.
     pub chosen: RangeSet,
-    /// The identifier of the subscription; 0 where it has none.
+    /// The identifier of the subscription; 0 if it has none.
     pub identifier: u32,
-    /// What it needs.
+    /// Its needs.
     pub needs: Needs,
-    /// The largest packet that the subscriber takes.
+    /// The largest packet that the subscriber accepts.
     pub packet_bytes_max: usize,
 }
 

@@ -29,8 +29,8 @@ pub(super) struct EveryFlow {
     buf: FrameBuf,
     packets: GroupPackets,
     beat_ms: Millis,
-    /// When the gathered samples are to be sent; none if there are none.
-    due_ms: Option<Millis>,
+    /// When the gathered samples are to be sent; None if there are none.
+    pub due_ms: Option<Millis>,
     /// When the current beat began.
     last_ms: Option<Millis>,
     /// When the newest gathered sample arrived.
@@ -55,10 +55,6 @@ impl EveryFlow {
             sent,
             held_bytes: 0,
         }
-    }
-
-    pub fn due_ms(&self) -> Option<Millis> {
-        self.due_ms
     }
 
     /// When the current beat ends. A sample that arrives after that is due at once.

@@ -74,31 +74,32 @@ impl PacketFormat {
     /// The first of these parameters whose newest samples surely fit in `room` bytes; at least one.
     pub fn portion(&self, parameters: &RangeSet, room: usize, state: &TableState<'_>) -> RangeSet {
         let Some(first) = parameters.indices().next() else { return RangeSet::new() };
-        let end = self.first_beyond(parameters, room, state).unwrap_or(u32::MAX);
+        let end = self.first_beyond(parameters, room, state).map_or(u32::MAX, u32::from);
         parameters.intersect(&std::iter::once(0..end.max(first + 1)).collect())
     }
 
-    /// The first of these parameters whose newest sample may not fit in `room` bytes; none if all fit.
+    /// The first of these parameters whose newest sample may not fit in `room` bytes; None if all fit.
     pub fn first_beyond(
         &self,
         chosen: &RangeSet,
         room: usize,
         state: &TableState<'_>,
-    ) -> Option<u32> {
+    ) -> Option<ParameterIndex> {
         let mut bytes = 0;
         let has_value = |index: &u32| state.current.columns.has(*index as usize);
-        chosen.indices().filter(has_value).find(|index| {
+        let known = chosen.indices().filter(has_value);
+        known.map(ParameterIndex::new).find(|index| {
             bytes += self.bytes_at_most(*index, state);
             bytes > room
         })
     }
 
-    fn bytes_at_most(&self, index: u32, state: &TableState<'_>) -> usize {
-        let value = state.current.columns.text(index as usize).len();
+    fn bytes_at_most(&self, index: ParameterIndex, state: &TableState<'_>) -> usize {
+        let value = state.current.columns.text(index.get() as usize).len();
         if self.deliver == Deliver::Frame {
             return FRAMED_BYTES + value;
         }
-        let name = state.names.name(ParameterIndex::new(index)).map_or(0, str::len);
+        let name = state.names.name(index).map_or(0, str::len);
         PLAIN_BYTES + name + ESCAPED * value
     }
 }

@@ -11,11 +11,11 @@ use super::newest::NewestFlow;
 use super::packets::PacketPosition;
 use super::remembered::RememberedBytes;
 use super::scratch::GroupScratch;
-use super::text_backlog::TextTerms;
 use super::{FirstValues, SendPackets};
-use crate::SessionKey;
 use crate::table::columns::Columns;
+use crate::table::current::span;
 use crate::table::{Current, Millis};
+use crate::{ParameterIndex, SessionKey};
 
 /// About the most bytes of first values that a new subscriber is sent at once, in less than a millisecond. The
 /// rest follows in portions.
@@ -32,7 +32,7 @@ enum GroupFlow {
 pub(super) struct Group {
     pub key: GroupKey,
     pub chosen: RangeSet,
-    format: PacketFormat,
+    pub format: PacketFormat,
     members: Vec<Member>,
     flow: GroupFlow,
 }
@@ -75,7 +75,7 @@ impl Group {
         let state = &context.state;
         let columns = &state.current.columns;
         let rest = self.format.first_beyond(chosen, FIRST_BYTES_MAX, state);
-        let end = rest.unwrap_or(u32::MAX);
+        let end = rest.map_or(u32::MAX, u32::from);
         let now = chosen.intersect(&std::iter::once(0..end).collect());
         scratch.write(columns, format, context, |add| changed(columns, &now, 0, add));
         let mut first = scratch.first(&mut member);
@@ -98,17 +98,12 @@ impl Group {
                 let dropped = every.skip_for(member);
                 if dropped > 0 {
                     scratch.lost += dropped;
-                    member.missing_from = Some(0);
+                    member.missing_from = Some(ParameterIndex::new(0));
                     scratch.gathered.overrun.push(member.subscriber);
                 }
             }
             every.free(&mut scratch.gathered);
         }
-    }
-
-    /// How messages are written if they are text: the group then sends its frames to the text backlog.
-    pub fn text_terms(&self, group: u64) -> Option<TextTerms> {
-        self.format.text_terms(group)
     }
 
     /// Changes the default beat, unless the subscribers chose their own.
@@ -230,7 +225,7 @@ impl Group {
     pub fn missed(&mut self, subscriber: SessionKey) {
         let of_subscriber = |member: &&mut Member| member.subscriber == subscriber;
         for member in self.members.iter_mut().filter(of_subscriber) {
-            member.missing_from = Some(0);
+            member.missing_from = Some(ParameterIndex::new(0));
         }
     }
 
@@ -249,11 +244,11 @@ impl Group {
         };
         let found = self.members.iter().enumerate().find_map(missing);
         let Some((at, from)) = found else { return true };
-        let missing = self.chosen.intersect(&std::iter::once(from..u32::MAX).collect());
+        let missing = self.chosen.intersect(&std::iter::once(from.get()..u32::MAX).collect());
         let missing = context.state.current.known(&missing);
         let some = self.format.portion(&missing, room, &context.state);
         let rest = missing.difference(&some).iter().next();
-        self.members[at].missing_from = rest.as_ref().map(|range| range.start);
+        self.members[at].missing_from = rest.as_ref().map(|range| ParameterIndex::new(range.start));
         let mut recipients = Recipients { members: &mut self.members, send };
         let compared = match &mut self.flow {
             GroupFlow::Every(every) => {
@@ -266,7 +261,7 @@ impl Group {
         let mut uncompared = some;
         if let Some(known) = compared {
             let places = known.places(&uncompared);
-            scratch.write(known.columns(), &self.format, context, |add| {
+            scratch.write(&known.columns, &self.format, context, |add| {
                 for (span, index) in places {
                     add(span, index);
                 }
@@ -283,7 +278,7 @@ impl Group {
 
     pub fn due_ms(&self, current: &Current) -> Option<Millis> {
         match &self.flow {
-            GroupFlow::Every(every) => every.due_ms(),
+            GroupFlow::Every(every) => every.due_ms,
             GroupFlow::Newest(newest) => newest.due_ms(current),
         }
     }
@@ -299,7 +294,7 @@ impl Group {
         let (chosen, format) = (&self.chosen, &self.format);
         match &mut self.flow {
             GroupFlow::Every(every) => {
-                if every.due_ms().is_some_and(|due| due <= context.state.now_ms) {
+                if every.due_ms.is_some_and(|due| due <= context.state.now_ms) {
                     scratch.lost += every.flush(&mut recipients, format, context);
                     every.shrink(&mut scratch.gathered);
                 }
@@ -321,7 +316,6 @@ pub(super) fn changed(
     add: &mut dyn FnMut(std::ops::Range<usize>, u32),
 ) {
     for range in chosen {
-        let span = range.start as usize..range.end as usize;
-        columns.changed(span, since, |span| add(span.clone(), span.start as u32));
+        columns.changed(span(&range), since, |span| add(span.clone(), span.start as u32));
     }
 }

@@ -12,6 +12,7 @@ use std::ops::Range;
 use slipring_wire::frame::{Kind, RangeSet, Sample};
 
 use super::super::columns::{Cell, Columns, is_text, value_of};
+use super::super::current::span;
 use super::super::{Current, Deadband, Names, Needs};
 use super::remembered::{RememberedBytes, bytes_with, texts_in};
 use crate::ParameterIndex;
@@ -20,7 +21,7 @@ use crate::ParameterIndex;
 /// limit.
 #[derive(Debug, Default)]
 pub(super) struct LastSent {
-    columns: Columns,
+    pub columns: Columns,
     /// The remembered ranges, ascending, each with the column position of its first parameter.
     ranges: Vec<(Range<u32>, usize)>,
     /// Chosen parameters that did not fit within the memory limit: each of their samples counts as a change.
@@ -32,7 +33,8 @@ pub(super) struct LastSent {
     /// The range that was used last, where the next search begins.
     last: usize,
     deadband: Option<Deadband>,
-    number: u64,
+    /// The number of the newest change of what was sent.
+    pub number: u64,
 }
 
 impl LastSent {
@@ -45,15 +47,6 @@ impl LastSent {
         let mut sent = Self { deadband: needs.deadband, ..Self::default() };
         sent.rechoose(chosen, current, room);
         sent
-    }
-
-    /// The number of the newest change of what was sent.
-    pub fn number(&self) -> u64 {
-        self.number
-    }
-
-    pub fn columns(&self) -> &Columns {
-        &self.columns
     }
 
     /// Calls `add` for each span of positions that changed after `since`, with the index of its first parameter.
@@ -88,7 +81,7 @@ impl LastSent {
         places
     }
 
-    /// The position of a parameter; none if it is not remembered.
+    /// The position of a parameter; None if it is not remembered.
     pub fn place(&mut self, index: u32) -> Option<usize> {
         if !self.ranges.get(self.last).is_some_and(|(range, _)| range.contains(&index)) {
             self.last = self.ranges.partition_point(|(range, _)| range.end <= index);
@@ -202,7 +195,7 @@ impl LastSent {
         let mut changes = TakenChanges::default();
         for range in self.remembered(within).iter() {
             let Some(first) = self.place(range.start) else { continue };
-            let span = range.start as usize..range.end as usize;
+            let span = span(&range);
             current.columns.changed(span.clone(), since, |changed| {
                 changes.any_changed = true;
                 for at in changed {

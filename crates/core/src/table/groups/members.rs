@@ -7,7 +7,7 @@ use slipring_wire::frame::RangeSet;
 use super::SendPackets;
 use super::head::PublishHead;
 use super::packets::{GroupPackets, PacketPosition};
-use crate::SessionKey;
+use crate::{ParameterIndex, SessionKey};
 
 /// A subscriber in a group.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ pub(super) struct Member {
     pub lagging: bool,
     /// Messages to it were dropped, or its first values are not complete: it gets the newest values of the
     /// chosen parameters from this index on.
-    pub missing_from: Option<u32>,
+    pub missing_from: Option<ParameterIndex>,
 }
 
 /// The members of a group, and the function that sends packets to one of them.

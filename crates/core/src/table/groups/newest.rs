@@ -17,6 +17,7 @@ use super::packets::PacketPosition;
 use super::remembered::RememberedBytes;
 use super::scratch::GroupScratch;
 use crate::SessionKey;
+use crate::table::current::span;
 use crate::table::{Current, Millis};
 
 /// How soon a subscriber that was not ready is asked again, and how soon a group without changes looks again.
@@ -33,7 +34,7 @@ pub(super) struct NewestFlow {
     looked: u64,
     /// The same for chosen parameters that are not in the change memory.
     uncompared_looked: u64,
-    /// Values have to be sent though the table has no newer change.
+    /// Whether values are still to be sent although the table has no newer change.
     has_pending: bool,
     /// The hops of the newest sample since the last frame, and of the one before that.
     newest_hops: Option<SampleHops>,
@@ -84,7 +85,7 @@ impl NewestFlow {
         let changes = sent.take_changed(state.current, chosen, 0, true, state.names);
         self.has_pending |= !changes.taken.is_empty();
         self.looked = state.current.change();
-        sent.number()
+        sent.number
     }
 
     /// Every member needs the changed parameters that are not in the change memory.
@@ -162,7 +163,7 @@ impl NewestFlow {
         if regular {
             self.look_for_changes(chosen, state);
         }
-        let through = self.sent.as_ref().map_or(state.current.change(), LastSent::number);
+        let through = self.sent.as_ref().map_or(state.current.change(), |sent| sent.number);
         let mut due = DueMembers { members: Vec::new(), through };
         self.retry_us = None;
         for (at, member) in members.iter_mut().enumerate() {
@@ -249,14 +250,14 @@ impl NewestFlow {
     ) {
         let columns = &context.state.current.columns;
         if let Some(sent) = &self.sent {
-            scratch.write(sent.columns(), format, context, |add| sent.changed(since, add));
+            scratch.write(&sent.columns, format, context, |add| sent.changed(since, add));
             return scratch.write(columns, format, context, |add| changed(columns, owed, 0, add));
         }
         scratch.write(columns, format, context, |add| {
             changed(columns, chosen, since, add);
             for range in owed {
-                let old = (range.start as usize..range.end as usize)
-                    .filter(|at| columns.has(*at) && columns.changes[*at] <= since);
+                let old =
+                    span(&range).filter(|at| columns.has(*at) && columns.changes[*at] <= since);
                 old.for_each(|at| add(at..at + 1, at as u32));
             }
         });

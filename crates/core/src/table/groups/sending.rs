@@ -41,7 +41,7 @@ impl Groups {
         let Self { all, by_subscriber, scratch, text_backlog, .. } = self;
         for (_, id) in by_subscriber.get(&subscriber).into_iter().flatten() {
             let group = all.get_mut(id).expect("a subscriber's group is there");
-            let (here, terms) = (room, group.text_terms(*id));
+            let (here, terms) = (room, group.format.text_terms(*id));
             let mut send = |subscriber, packets: &[u8], messages| {
                 room = room.saturating_sub(packets.len());
                 match terms {
@@ -83,22 +83,9 @@ impl Groups {
         // Text takes at most half of the turn before frames are served, however long the backlog is.
         let work = self.text_backlog.write(work_max.div_ceil(2), state.names, send);
         let left = work_max.saturating_sub(work).max(work_max / 2);
-        let work = work + self.serve(left, state, ready, send);
+        let work = work + self.tick_frames(left, state, ready, send);
         self.text_backlog.write(work_max.saturating_sub(work), state.names, send);
         self.note_dropped_text();
-    }
-
-    /// The same without writing text; returns the work in bytes copied.
-    pub fn tick_frames(
-        &mut self,
-        work_max: usize,
-        state: &TableState<'_>,
-        ready: &mut dyn FnMut(SessionKey) -> bool,
-        send: &mut SendPackets<'_>,
-    ) -> usize {
-        let work = self.serve(work_max, state, ready, send);
-        self.note_dropped_text();
-        work
     }
 
     /// Notes subscribers whose waiting text was dropped, so that they get newest values.
@@ -112,8 +99,8 @@ impl Groups {
         }
     }
 
-    /// Sends due frames, and adds those that become text to the backlog; returns the work.
-    fn serve(
+    /// The same without writing text: frames that become text join the backlog. Returns the work in bytes copied.
+    pub fn tick_frames(
         &mut self,
         work_max: usize,
         state: &TableState<'_>,
@@ -131,12 +118,12 @@ impl Groups {
                 .entry(subscriber)
                 .or_insert_with(|| !waiting.contains(&subscriber) && ready(subscriber))
         };
-        for groups in [*served + 1..u64::MAX, 0..*served + 1] {
+        'turn: for groups in [*served + 1..u64::MAX, 0..*served + 1] {
             for (id, group) in all.range_mut(groups) {
                 if work >= work_max {
-                    return work;
+                    break 'turn;
                 }
-                let terms = group.text_terms(*id);
+                let terms = group.format.text_terms(*id);
                 let mut send = |subscriber, packets: &[u8], messages| {
                     work += packets.len();
                     match terms {
@@ -150,6 +137,7 @@ impl Groups {
                 *served = *id;
             }
         }
+        self.note_dropped_text();
         work
     }
 }

@@ -86,17 +86,6 @@ impl PlainReaders {
         looked_at + steps(&before) + steps(&reader.chosen)
     }
 
-    /// The bytes of all readers' sets of parameters.
-    pub fn chosen_bytes(&self) -> usize {
-        let of_filters = |reader: &Reader| -> Vec<Arc<ParameterSet>> {
-            let filters = reader.filters.values().map(|known| Arc::clone(&known.chosen));
-            filters.chain([Arc::clone(&reader.chosen)]).collect()
-        };
-        let all = self.all.values().flat_map(of_filters);
-        let distinct: HashMap<_, _> = all.map(|one| (Arc::as_ptr(&one), one.bytes())).collect();
-        distinct.values().sum()
-    }
-
     /// Parameters were added or removed: the filters are matched again.
     pub(in crate::table) fn table_changed(&mut self, choose: &mut Choose<'_>) {
         let Self { all, sets, .. } = self;
@@ -131,5 +120,26 @@ fn topics_of(filter: &str) -> &str {
     match slipring_wire::shared(filter) {
         Some(Ok((_, topics))) => topics,
         _ => filter,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SessionKey;
+
+    #[test]
+    fn the_parameters_of_a_filter_are_in_memory_once_for_all_its_readers() {
+        let mut readers = PlainReaders::default();
+        for session in 1..10 {
+            let (id, terms) = (ReaderId::Client(SessionKey::new(session)), PlainTerms::default());
+            readers.read(id, "s3/+", terms, [3, 13, 23].into_iter().collect(), 0);
+        }
+        let mut sets = readers.all.values().flat_map(|reader| {
+            let filters = reader.filters.values().map(|filter| &filter.chosen);
+            filters.chain([&reader.chosen])
+        });
+        let first = sets.next().unwrap();
+        assert!(first.len() == 3 && sets.all(|other| Arc::ptr_eq(other, first)));
     }
 }

@@ -8,7 +8,8 @@ use slipring_wire::frame::{RangeSet, RunView};
 
 use super::ReaderId;
 use crate::ParameterIndex;
-use crate::table::columns::BLOCK;
+use crate::table::change_numbers::BLOCK;
+use crate::table::current::span;
 
 /// A reader with parameters in more blocks than this is looked at for every run.
 const BLOCKS_MAX: usize = 64;
@@ -109,15 +110,11 @@ impl Listeners {
     }
 }
 
-fn span(range: &Range<u32>) -> Range<usize> {
-    range.start as usize..range.end as usize
-}
-
 fn blocks(range: &Range<u32>) -> Range<usize> {
     range.start as usize / BLOCK..(range.end as usize - 1) / BLOCK + 1
 }
 
-/// The blocks of these parameters; none if they are more than [`BLOCKS_MAX`].
+/// The blocks of these parameters; None if they are more than [`BLOCKS_MAX`].
 fn few_blocks(chosen: &RangeSet) -> Option<Vec<usize>> {
     let mut found = Vec::new();
     for range in chosen {

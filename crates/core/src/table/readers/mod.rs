@@ -36,7 +36,7 @@ use self::turn::{TurnBudget, VISIT_STEPS};
 use super::{Names, Registry, TableState};
 use crate::{Millis, ParameterIndex, SessionKey};
 
-/// Who reads.
+/// A reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ReaderId {
     /// The client of a session.
@@ -136,7 +136,7 @@ impl PlainReaders {
         if self.all.is_empty() {
             return;
         }
-        run.ranges().for_each(|range| self.framed.mark(range, change));
+        run.ranges().for_each(|range| self.framed.mark(&range, change));
         if self.listeners.is_empty() || !self.listeners.hears_any(run) {
             return;
         }
@@ -159,7 +159,7 @@ impl PlainReaders {
             if !cursor.note(number, change, || wanted(run, chosen)) {
                 flooded.push(id);
             }
-            if cursor.has_work() && !std::mem::replace(is_queued, true) {
+            if cursor.has_work && !std::mem::replace(is_queued, true) {
                 ready.push_back(id);
             }
         });

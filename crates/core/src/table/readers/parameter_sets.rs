@@ -24,11 +24,6 @@ impl ParameterSet {
         self.set.add(more);
         self.counted.set(bytes_of(&self.set));
     }
-
-    /// The bytes of the set.
-    pub fn bytes(&self) -> usize {
-        self.counted.bytes()
-    }
 }
 
 impl From<RangeSet> for ParameterSet {

@@ -8,16 +8,11 @@ use slipring_wire::frame::RangeSet;
 use super::framed::FramedChanges;
 use super::parameter_sets::ParameterSet;
 use super::recent::RecentSamples;
-use super::round::{NewestRound, RoundResult};
+use super::round::NewestRound;
 use super::turn::{MESSAGE_STEPS, MessageAllowance, TurnBudget};
 use super::{PlainOutlet, PlainTerms, ReaderId};
 use crate::table::{Registry, TableState};
 use crate::{Millis, ParameterIndex, SessionKey};
-
-/// How soon a reader that has to wait is visited again.
-const AGAIN_MS: Millis = 20;
-/// The most messages that a reader gets before the next reader's turn.
-const PORTION: usize = 256;
 
 /// A plain subscription.
 #[derive(Debug)]
@@ -51,7 +46,8 @@ pub(super) enum ReaderFlow {
 /// The position of a reader of every sample among the recent samples.
 #[derive(Debug, Default)]
 pub(super) struct SampleCursor {
-    has_work: bool,
+    /// Whether there are samples to send.
+    pub has_work: bool,
     /// The number of the next recent sample to send.
     next: u64,
     /// It has received everything up to this change.
@@ -106,11 +102,6 @@ impl SampleCursor {
         }
         self.owed += wanted;
         self.owed <= RecentSamples::OWED_MAX
-    }
-
-    /// Whether there are samples to send.
-    pub fn has_work(&self) -> bool {
-        self.has_work
     }
 
     /// The first round of newest values: those that the reader has not received yet.
@@ -205,72 +196,20 @@ impl SampleCursor {
     }
 }
 
-impl NewestRound {
-    fn visit(
-        &mut self,
-        chosen: &RangeSet,
-        allowance: &mut MessageAllowance,
-        turn: &mut TurnBudget,
-        sending: &mut Sending<'_, '_>,
-    ) -> AfterVisit {
-        let VisitContext { framed, state, .. } = *sending.context;
-        let later = AfterVisit::Later(state.now_ms + AGAIN_MS);
-        let room = sending.outlet.room(sending.id).newest;
-        // Only a round in a single visit finds everything: else parameters can change after they were passed.
-        let (change, is_whole) = (state.current.change(), self.is_at_begin());
-        for _ in 0..PORTION {
-            if sending.sent >= room {
-                self.end_portion(change);
-                self.note_wait(state.now_ms);
-                return later;
-            }
-            match self.find(chosen, framed, turn) {
-                RoundResult::Parameter(parameter) if allowance.take(1) => {
-                    let sample =
-                        state.current.columns.sample(parameter.get() as usize, parameter.get());
-                    if let Some(sample) = sample {
-                        sending.send(&sample, None, turn);
-                    }
-                }
-                RoundResult::Parameter(parameter) => {
-                    self.back_to(parameter);
-                    self.end_portion(change);
-                    self.note_wait(state.now_ms);
-                    return later;
-                }
-                RoundResult::Pause => {
-                    self.end_portion(change);
-                    return AfterVisit::Again;
-                }
-                RoundResult::End => {
-                    self.end(change);
-                    return match self.keeps_up(state.now_ms) {
-                        true if is_whole => AfterVisit::Every,
-                        true => AfterVisit::Again,
-                        false => later,
-                    };
-                }
-            }
-        }
-        self.end_portion(change);
-        AfterVisit::Again
-    }
-}
-
 /// Sends messages to one reader during a visit.
-struct Sending<'a, 'o> {
-    id: ReaderId,
+pub(super) struct Sending<'a, 'o> {
+    pub id: ReaderId,
     filters: &'a BTreeMap<Box<str>, PlainFilter>,
-    context: &'a VisitContext<'a>,
-    outlet: &'o mut dyn PlainOutlet,
+    pub context: &'a VisitContext<'a>,
+    pub outlet: &'o mut dyn PlainOutlet,
     /// Bytes sent in this visit.
-    sent: usize,
+    pub sent: usize,
     identifiers: Vec<u32>,
 }
 
 impl Sending<'_, '_> {
     /// Sends a sample if a subscription wants it. The publisher is known only for recent samples.
-    fn send(
+    pub fn send(
         &mut self,
         sample: &slipring_wire::frame::Sample<'_>,
         publisher: Option<SessionKey>,
@@ -279,10 +218,10 @@ impl Sending<'_, '_> {
         turn.spend(MESSAGE_STEPS + self.filters.len() / MESSAGE_STEPS);
         let VisitContext { registry, .. } = *self.context;
         let parameter = ParameterIndex::new(sample.index);
-        let Some(entry) = registry.get(parameter) else { return };
+        let Some(entry) = registry.entries().get(parameter) else { return };
         if self.find_terms(parameter, publisher) {
             let Self { id, outlet, identifiers, .. } = self;
-            self.sent += outlet.send(*id, &entry.name, sample, registry, identifiers);
+            self.sent += outlet.send(*id, &entry.name, sample, registry.entries(), identifiers);
         }
     }
 

@@ -10,8 +10,14 @@ use std::collections::VecDeque;
 use slipring_wire::frame::RangeSet;
 
 use super::framed::FramedChanges;
-use super::turn::{RANGE_STEPS, TurnBudget};
+use super::reader::{AfterVisit, Sending, VisitContext};
+use super::turn::{MessageAllowance, RANGE_STEPS, TurnBudget};
 use crate::{Millis, ParameterIndex};
+
+/// How soon a reader that has to wait is visited again.
+const AGAIN_MS: Millis = 20;
+/// The most messages that a reader gets before the next reader's turn.
+const PORTION: usize = 256;
 
 /// A reader that did not have to wait for this long gets every sample again.
 const NO_WAIT_MS: Millis = 1_000;
@@ -38,7 +44,7 @@ pub(super) struct NewestRound {
 
 /// The result of looking for the next changed parameter.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum RoundResult {
+enum RoundResult {
     /// A parameter that changed.
     Parameter(ParameterIndex),
     /// The turn's work is used up.
@@ -61,22 +67,61 @@ impl NewestRound {
         Self { cursor: 0, ahead, behind: VecDeque::new(), waited_ms: now_ms }
     }
 
-    /// Notes that the reader has to wait.
-    pub fn note_wait(&mut self, now_ms: Millis) {
+    /// Sends the reader what changed, up to a portion of messages.
+    pub fn visit(
+        &mut self,
+        chosen: &RangeSet,
+        allowance: &mut MessageAllowance,
+        turn: &mut TurnBudget,
+        sending: &mut Sending<'_, '_>,
+    ) -> AfterVisit {
+        let VisitContext { framed, state, .. } = *sending.context;
+        let room = sending.outlet.room(sending.id).newest;
+        // Only a round in a single visit finds everything: else parameters can change after they were passed.
+        let (change, is_whole) = (state.current.change(), self.cursor == 0);
+        for _ in 0..PORTION {
+            if sending.sent >= room {
+                return self.wait(state.now_ms, change);
+            }
+            match self.find(chosen, framed, turn) {
+                RoundResult::Parameter(parameter) if allowance.take(1) => {
+                    let sample =
+                        state.current.columns.sample(parameter.get() as usize, parameter.get());
+                    if let Some(sample) = sample {
+                        sending.send(&sample, None, turn);
+                    }
+                }
+                RoundResult::Parameter(parameter) => {
+                    self.cursor = parameter.get(); // to find it again
+                    return self.wait(state.now_ms, change);
+                }
+                RoundResult::Pause => {
+                    self.end_portion(change);
+                    return AfterVisit::Again;
+                }
+                RoundResult::End => {
+                    self.end(change);
+                    return match state.now_ms >= self.waited_ms + NO_WAIT_MS {
+                        true if is_whole => AfterVisit::Every,
+                        true => AfterVisit::Again,
+                        false => AfterVisit::Later(state.now_ms + AGAIN_MS),
+                    };
+                }
+            }
+        }
+        self.end_portion(change);
+        AfterVisit::Again
+    }
+
+    /// Notes that the reader has to wait, and when it is visited again.
+    fn wait(&mut self, now_ms: Millis, change: u64) -> AfterVisit {
+        self.end_portion(change);
         self.waited_ms = now_ms;
-    }
-
-    /// Whether the reader has not had to wait for a while.
-    pub fn keeps_up(&self, now_ms: Millis) -> bool {
-        now_ms >= self.waited_ms + NO_WAIT_MS
-    }
-
-    pub fn is_at_begin(&self) -> bool {
-        self.cursor == 0
+        AfterVisit::Later(now_ms + AGAIN_MS)
     }
 
     /// Finds the next of these parameters that changed.
-    pub fn find(
+    fn find(
         &mut self,
         chosen: &RangeSet,
         framed: &FramedChanges,
@@ -92,19 +137,14 @@ impl NewestRound {
                 }
                 let portion = self.portion();
                 let end = range.end.min(portion.end);
-                if let Some(found) = framed.first_after(self.cursor..end, portion.since) {
-                    self.cursor = found + 1;
-                    return RoundResult::Parameter(ParameterIndex::new(found));
+                if let Some(found) = framed.first_after(&(self.cursor..end), portion.since) {
+                    self.cursor = found.next().get();
+                    return RoundResult::Parameter(found);
                 }
                 self.cursor = end;
             }
         }
         RoundResult::End
-    }
-
-    /// Goes back to the parameter that was found last, to find it again.
-    pub fn back_to(&mut self, parameter: ParameterIndex) {
-        self.cursor = parameter.get();
     }
 
     fn portion(&mut self) -> RoundPortion {
@@ -115,12 +155,12 @@ impl NewestRound {
     }
 
     /// Ends a portion: parameters up to the cursor were looked at when the table was at this change.
-    pub fn end_portion(&mut self, change: u64) {
+    fn end_portion(&mut self, change: u64) {
         self.note(self.cursor, change);
     }
 
     /// Ends the round.
-    pub fn end(&mut self, change: u64) {
+    fn end(&mut self, change: u64) {
         self.note(u32::MAX, change);
         self.ahead = std::mem::take(&mut self.behind);
         self.cursor = 0;
