@@ -3,7 +3,7 @@
 use slipring_wire::frame::RangeSet;
 
 use super::{Ledger, OwnerWriter, StreamRecord};
-use crate::streams::{Catalog, Definition};
+use crate::streams::{Catalog, StreamDefinition};
 use crate::{Owner, StreamIndex};
 
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ impl KeptStreams {
     ) -> Result<(), &'static str> {
         match *record {
             StreamRecord::Declared { stream, name, definition } => {
-                let definition = Definition::from_json(definition);
+                let definition = StreamDefinition::from_json(definition);
                 let definition =
                     definition.map_err(|_| "the definition of a stream is malformed")?;
                 let known = self.catalog.get(stream);

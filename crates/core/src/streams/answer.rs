@@ -22,7 +22,7 @@ pub(super) struct ListedStream<'a> {
     index: StreamIndex,
     name: &'a str,
     #[serde(flatten)]
-    definition: &'a super::Definition,
+    definition: &'a super::StreamDefinition,
     /// Whether a connected client publishes it, and how many do.
     live: bool,
     publishers: usize,

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::definition::Definition;
+use super::definition::StreamDefinition;
 use crate::desk::INDICES_MAX;
 use crate::{Owner, Shares, StreamIndex};
 
@@ -15,7 +15,7 @@ pub struct StreamEntry {
     /// Its topic.
     pub name: Arc<str>,
     /// Its definition.
-    pub definition: Arc<Definition>,
+    pub definition: Arc<StreamDefinition>,
     /// The owner whose quota counts it.
     pub owner: Option<Owner>,
 }
@@ -106,7 +106,7 @@ impl Catalog {
         &mut self,
         index: StreamIndex,
         name: &str,
-        definition: Definition,
+        definition: StreamDefinition,
     ) -> Result<(), &'static str> {
         if index.get() >= INDICES_MAX {
             return Err("streams have no such index");

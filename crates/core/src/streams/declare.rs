@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use slipring_wire::frame::RangeSet;
 
-use super::definition::Definition;
+use super::definition::StreamDefinition;
 use super::state::{Streams, one};
 use crate::desk::{
     DeclaredEntry, DeskSize, EntryGrowth, Problem, ProblemCode, Requester, entry_problems,
@@ -39,7 +39,7 @@ impl StreamsChange {
     }
 }
 
-type StreamDeclaration = DeclaredEntry<Definition>;
+type StreamDeclaration = DeclaredEntry<StreamDefinition>;
 
 impl Streams {
     /// Makes a session a publisher of these streams, and adds those that do not exist yet. Returns the index of each;
@@ -96,7 +96,7 @@ impl Streams {
     }
 
     fn problems(&self, asked: &[StreamDeclaration], requester: &Requester<'_>) -> Vec<Problem> {
-        let mut problems = entry_problems(asked, &requester.bounds, Definition::check);
+        let mut problems = entry_problems(asked, &requester.bounds, StreamDefinition::check);
         problems.extend(asked.iter().filter_map(|one| self.clash(one, requester)));
         if problems.is_empty() {
             problems.extend(self.lack_of_room(asked, requester));

@@ -11,7 +11,7 @@ const MEDIA_BYTES_MAX: usize = 256;
 /// The definition of a stream, without its name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object such as {\"media\": \"audio/pcm;rate=48000\"}")]
-pub struct Definition {
+pub struct StreamDefinition {
     /// The media type of its chunks, such as `audio/pcm;rate=48000`.
     pub media: String,
     /// What it is, for people.
@@ -30,7 +30,7 @@ pub(super) fn buffer_bytes() -> usize {
     1 << 20
 }
 
-impl Definition {
+impl StreamDefinition {
     /// A definition with a media type and defaults for the rest.
     pub fn new(media: impl Into<String>) -> Self {
         let media = media.into();

@@ -15,7 +15,7 @@ mod state;
 
 pub use catalog::{Catalog, StreamEntry};
 pub use declare::StreamsChange;
-pub use definition::Definition;
+pub use definition::StreamDefinition;
 pub use request::StreamsRequest;
 pub use ring::{Chunk, Ring};
 pub use state::{ChunkArrival, ChunkBudget, ChunkRefused, ServedChunks, Streams};

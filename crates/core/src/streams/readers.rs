@@ -201,7 +201,7 @@ pub(super) fn is_match(filter: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Catalog, Definition, Streams};
+    use super::super::{Catalog, StreamDefinition, Streams};
     use super::*;
     use crate::desk::{DeclaredEntry, Desk, Requester};
     use crate::table::{Deliver, Needs};
@@ -222,7 +222,7 @@ mod tests {
         streams.readers.positions = POSITIONS_MAX - 1;
         streams.follow(SessionKey::new(9), &selection);
         for name in ["a", "b"] {
-            let asked = [DeclaredEntry::new(0, name, Definition::new("audio/pcm"))];
+            let asked = [DeclaredEntry::new(0, name, StreamDefinition::new("audio/pcm"))];
             streams.declare(&asked, &requester).unwrap();
         }
         assert_eq!(streams.take_unread(), 1);

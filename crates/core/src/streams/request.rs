@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use slipring_wire::check_filter;
 
-use super::definition::{self, Definition};
+use super::definition::{self, StreamDefinition};
 use crate::StreamIndex;
 use crate::desk::{
     Declaration, DeclaredEntry, ProblemCode, RequestRefusal, check_bytes, check_count,
@@ -25,7 +25,7 @@ const DECLARE_EXAMPLE: &str = "{\"prefix\": \"gripen/39-7\", \"streams\": [{\"na
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StreamsRequest {
     /// Declares streams and publishes them.
-    Declare(Vec<DeclaredEntry<Definition>>),
+    Declare(Vec<DeclaredEntry<StreamDefinition>>),
     /// Lists the streams that a filter matches.
     List {
         /// The filter.
@@ -111,14 +111,14 @@ impl StreamsRequest {
     }
 }
 
-fn read_declaration(body: &[u8]) -> Result<Vec<DeclaredEntry<Definition>>, RequestRefusal> {
+fn read_declaration(body: &[u8]) -> Result<Vec<DeclaredEntry<StreamDefinition>>, RequestRefusal> {
     let DeclareBody { prefix, streams } = parse_declaration(body, DECLARE_EXAMPLE)?;
     check_count(streams.len(), DECLARED_MAX, "streams")?;
     let read = |json| {
         let StreamBody { name, media, description, buffer_bytes, source } =
             serde_json::from_str(json)?;
         let buffer_bytes = buffer_bytes.unwrap_or_else(definition::buffer_bytes);
-        Ok((Some(name), Ok(Definition { media, description, buffer_bytes, source })))
+        Ok((Some(name), Ok(StreamDefinition { media, description, buffer_bytes, source })))
     };
     let Declaration { entries, problems } = Declaration::read(&prefix, &streams, read)?;
     refuse(problems)?;

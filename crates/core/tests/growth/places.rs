@@ -1,7 +1,7 @@
 //! Values that become stale and fresh again, and a reader with many subscriptions to streams.
 
 use slipring_core::desk::{DeclaredEntry, Desk, Requester};
-use slipring_core::streams::{Catalog, ChunkBudget, Definition, Streams};
+use slipring_core::streams::{Catalog, ChunkBudget, StreamDefinition, Streams};
 use slipring_core::table::{
     ClockReading, Current, Definition as Parameter, Deliver, Entries, Needs, Selection,
 };
@@ -59,7 +59,7 @@ fn a_chunk_for_one_subscription_does_not_look_at_the_others_of_its_reader() {
             is_taken: &|_| false,
             answer_bytes_max: 999,
         };
-        let asked = [DeclaredEntry::new(0, "a", Definition::new("audio/pcm"))];
+        let asked = [DeclaredEntry::new(0, "a", StreamDefinition::new("audio/pcm"))];
         streams.declare(&asked, &requester).unwrap();
         let needs = Needs { deliver: Deliver::Stream { newest: false }, ..Needs::default() };
         for number in 0..subscriptions {

@@ -1,7 +1,7 @@
 //! Streams with publishers and readers, and packets taken apart again.
 
 use slipring_core::desk::{DeclaredEntry, Desk, DeskBounds, Requester};
-use slipring_core::streams::{Catalog, ChunkBudget, Definition, ServedChunks, Streams};
+use slipring_core::streams::{Catalog, ChunkBudget, ServedChunks, StreamDefinition, Streams};
 use slipring_core::table::{Deliver, Needs, Selection};
 use slipring_core::{Limits, Principal, SessionKey, StreamIndex};
 use slipring_wire::{
@@ -31,8 +31,12 @@ pub fn streams() -> Streams {
     Streams::new(Catalog::default(), 7)
 }
 
-pub fn asked(name: &str, buffer_bytes: usize) -> DeclaredEntry<Definition> {
-    DeclaredEntry::new(0, name, Definition { buffer_bytes, ..Definition::new("audio/pcm") })
+pub fn asked(name: &str, buffer_bytes: usize) -> DeclaredEntry<StreamDefinition> {
+    DeclaredEntry::new(
+        0,
+        name,
+        StreamDefinition { buffer_bytes, ..StreamDefinition::new("audio/pcm") },
+    )
 }
 
 pub fn declare(streams: &mut Streams, name: &str, buffer_bytes: usize) -> StreamIndex {
