@@ -167,15 +167,15 @@ impl Absentee {
         let is_due = visit
             .due_ms(DELAY_S, self.has_jumped)
             .is_some_and(|(soonest_ms, _)| now_ms >= soonest_ms);
-        let will = (TOPIC.to_owned(), self.will());
-        if !is_due && subscriber.received.contains_key(&will) {
-            self.broken.push(format!("the will {} was there at {now_ms}, too early", will.1));
+        let will = self.will();
+        if !is_due && subscriber.received.has(TOPIC, will) {
+            self.broken.push(format!("the will {will} was there at {now_ms}, too early"));
         }
     }
 
     /// The wills that a subscriber has at the end.
     pub fn judge(&mut self, subscriber: &Subscriber) {
-        let has = |will: &u64| subscriber.received.contains_key(&(TOPIC.to_owned(), *will));
+        let has = |will: &u64| subscriber.received.has(TOPIC, *will);
         let missed = self.due.iter().filter(|will| !has(will));
         self.broken.extend(missed.map(|will| format!("the will {will} was not published")));
         let wrong = self.cancelled.iter().filter(|will| has(will));

@@ -85,12 +85,9 @@ impl Leaver {
             (Step::Lose, Some(_)) => self.cut(),
             _ => {}
         }
-        let Some(mut line) = self.line.take() else { return };
-        let open = line.exchange(broker);
-        line.receive(|_, packet| self.take(&packet));
-        if open {
-            self.line = Some(line);
-        } else {
+        let Some(line) = self.line.take() else { return };
+        self.line = line.turn(broker, |_, packet| self.take(&packet));
+        if self.line.is_none() {
             if self.awaited == Some(Awaited::Closing) && !has_failed() {
                 self.confirm(Known::Gone);
             }

@@ -8,7 +8,10 @@ mod leaver;
 mod line;
 mod publisher;
 mod random;
+mod received;
 mod subscriber;
+#[cfg(test)]
+mod time_tests;
 mod verdict;
 mod world;
 

@@ -63,7 +63,7 @@ impl Verdict {
                     verdict.broken.push(format!("{topic} {number} is not in the journal"));
                 }
                 for (at, subscriber) in subscribers.iter().enumerate() {
-                    if !subscriber.received.contains_key(&(topic.clone(), *number)) {
+                    if !subscriber.received.has(&topic, *number) {
                         verdict.broken.push(format!("{topic} {number} was lost to {at}"));
                     }
                 }
@@ -79,7 +79,7 @@ impl Verdict {
         if subscriber.forgotten {
             self.broken.push(format!("the session of {at} was forgotten"));
         }
-        for ((topic, number), times) in &subscriber.received {
+        for ((topic, number), times) in &subscriber.received.messages {
             self.delivered += 1;
             match (qos_of(*number), times) {
                 (_, 1) => {}
@@ -94,7 +94,7 @@ impl Verdict {
     /// Those whose sessions end with their connections get each QoS 2 message at most once together: where
     /// a crash comes between the claim and the message, nobody gets it.
     pub(crate) fn hear_claimers(&mut self, claimer: &Claimer) {
-        for ((topic, number), times) in &claimer.received {
+        for ((topic, number), times) in &claimer.received.messages {
             self.claimed += 1;
             if qos_of(*number) == QoS::ExactlyOnce && *times > 1 {
                 self.broken.push(format!("{topic} {number} was claimed {times} times"));

@@ -219,8 +219,8 @@ impl World {
         let mut before = 0;
         for _ in 0..ROUNDS_MAX {
             self.round();
-            let received: usize = self.subscribers.iter().map(|one| one.received.len()).sum();
-            let received = received + self.claimer.received.len();
+            let counts = self.subscribers.iter().map(|one| one.received.messages.len());
+            let received = counts.sum::<usize>() + self.claimer.received.messages.len();
             let done = self.publishers.iter().all(Publisher::is_done) && self.waiting.is_done();
             quiet = if done && received == before { quiet + 1 } else { 0 };
             before = received;
