@@ -39,8 +39,6 @@ pub(crate) struct Connection<S> {
     pub stream: S,
     pub inlet: Inlet,
     pub outlet: Outlet,
-    /// Something was written and not flushed.
-    is_unflushed: bool,
     pub party: Party,
     /// The last turn ended before everything in the inlet was taken.
     pub is_unfinished: bool,
@@ -111,7 +109,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             stream,
             inlet: heard.inlet,
             outlet: Outlet::default(),
-            is_unflushed: false,
             party,
             is_unfinished: false,
             is_welcome: false,
@@ -177,9 +174,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let mut writing = Writing { broker, connection, client, work: &mut feed.work };
         while !writing.work.is_over() {
             if outlet.unsent.is_empty() && !outlet.refill(&mut writing) {
-                if self.is_unflushed {
+                if outlet.is_unflushed {
                     ready!(Pin::new(stream).poll_flush(cx))?;
-                    self.is_unflushed = false;
+                    outlet.is_unflushed = false;
                 }
                 return Poll::Ready(Ok(()));
             }
@@ -195,7 +192,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             if count == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
-            self.is_unflushed = true;
+            outlet.is_unflushed = true;
             outlet.unsent.advance(count);
             writing.work.add(Work::CALL);
             writing.work.add_bytes(count);

@@ -32,6 +32,8 @@ pub(crate) struct Outlet {
     unrecorded: Option<Unrecorded>,
     /// Packets that go with the next write.
     pub unsent: Packets,
+    /// A carrier with a buffer has written packets and not flushed them.
+    pub is_unflushed: bool,
     /// DISCONNECT is among the answers: nothing follows it (MQTT-3.14.4-1).
     pub is_last: bool,
 }

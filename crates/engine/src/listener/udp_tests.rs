@@ -101,9 +101,9 @@ impl Peer {
         let (key, now_ns) = (broker.connections.next_key(), broker.clock.now_ns());
         let connection = Arc::new(ConnectionHandle::new(key, origin, now_ns));
         broker.connections.enter(&connection);
-        let _entered = Entered(Arc::clone(broker), Arc::clone(&connection));
+        let entered = Entered(Arc::clone(broker), Arc::clone(&connection));
         let party = Party::new(Arc::clone(broker), connection);
-        Self { party, outlet: Outlet::default(), _entered }
+        Self { party, outlet: Outlet::default(), _entered: entered }
     }
 
     /// Takes the packet of a datagram, and hands the batch to the journal.
