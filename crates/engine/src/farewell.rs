@@ -41,7 +41,7 @@ impl Drop for Entered {
 impl Feed {
     /// Forgets a batch that panicked half-way: nothing of it goes on, and messages that it claimed wait again.
     #[cold]
-    pub fn forget_batch(&mut self, broker: &Broker) {
+    fn forget_batch(&mut self, broker: &Broker) {
         self.need = Durability::Memory;
         self.batch.clear();
         self.retained.clear();
