@@ -69,7 +69,7 @@ impl Broker {
         let (journal, receipt) =
             Journal::open(folder, options, move |progress| told.progress(&progress))?;
         let (broker, mut recovered) = Self::over(plan, Clock::start(), journal, gates)?;
-        broker.journal.reading.set_folder(folder);
+        let _ = broker.journal.reading.folder.set(folder.to_owned());
         recovered.took = begun.uptime();
         Ok((broker, Some((receipt, recovered))))
     }

@@ -145,7 +145,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Err(ConnectionEnd::Closed(Reason::SessionTakenOver)) => {
                     return self.take_last().await;
                 }
-                Err(end @ ConnectionEnd::Lost(_)) => return self.take_left(end).await,
+                // If DISCONNECT is among the packets that were read, the connection ended with that.
+                Err(end @ ConnectionEnd::Lost(_)) => {
+                    return self.take_unanswered().await.err().unwrap_or(end);
+                }
                 Err(end) => return end,
             }
         }

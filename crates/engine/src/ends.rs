@@ -45,7 +45,8 @@ impl Ends {
         end.is_some_and(|end| end.is_kept_session && !gates.is_open(end.gate))
     }
 
-    /// The gate of the last end of this client's sessions; an open gate if there is none.
+    /// The gate of the last end of this client's sessions; an open gate if there is none. It must be open before the
+    /// client may learn that its session has ended or that its DISCONNECT was taken.
     pub fn gate(&self, client_id: &str) -> Gate {
         self.unsafe_ends.get(client_id).map_or(Gate::OPEN, |end| end.gate)
     }

@@ -183,9 +183,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         self.write_all().await?;
         if let (ConnectionEnd::Goodbye(_), Some(client)) = (end, &self.party.client) {
             let broker = &self.party.broker;
-            let _ =
-                timeout(HELD_MAX, broker.journal.gates.passed(broker.sessions.end_gate(client)))
-                    .await;
+            let gate = broker.sessions.registry().ends.gate(&client.name);
+            let _ = timeout(HELD_MAX, broker.journal.gates.passed(gate)).await;
         }
         self.stream.shutdown().await
     }

@@ -81,7 +81,7 @@ impl Feed {
     pub async fn journal(&mut self, broker: &Broker) -> Result<Gate, Reason> {
         let need = std::mem::take(&mut self.need);
         self.owner = None;
-        self.post.write_deliveries(self.batch.records());
+        self.post.deliveries.write(self.batch.records());
         if self.batch.is_empty() && need == Durability::Memory {
             self.send(broker, Offset::default(), Gate::OPEN);
             return Ok(Gate::OPEN);

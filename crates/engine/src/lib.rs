@@ -90,7 +90,6 @@ use tokio::runtime::Handle;
 
 use broker::Broker;
 use locks::lock;
-use shared_desk::AnyDesk;
 use threads::Threads;
 
 pub use descriptors::Descriptors;
@@ -285,14 +284,11 @@ impl Engine {
         self.broker.topics.values().changed_after(after, most)
     }
 
-    /// Answers a question about the table: `find`, `list` or `values`, as JSON; see `docs/table.md`.
-    pub fn ask_table(&self, name: &str, body: &[u8]) -> Vec<u8> {
-        self.broker.table.question(&self.broker.plan.load().limits, name, body)
-    }
-
-    /// Answers `list` about the streams, as JSON; see `docs/streams.md`.
-    pub fn ask_streams(&self, name: &str, body: &[u8]) -> Vec<u8> {
-        self.broker.streams.question(&self.broker.plan.load().limits, name, body)
+    /// Answers a request that changes nothing, as JSON: `find`, `list` or `values` to the desk `table` (see
+    /// `docs/table.md`), `list` to `streams` (`docs/streams.md`). Panics if there is no such desk.
+    pub fn ask(&self, desk: &str, name: &str, body: &[u8]) -> Vec<u8> {
+        let desk = self.broker.desk(desk).expect("the name of a desk");
+        desk.question(&self.broker.plan.load().limits, name, body)
     }
 
     /// Takes the packets that have arrived, disconnects every client, and syncs the journal.

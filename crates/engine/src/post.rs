@@ -37,7 +37,7 @@ pub(crate) struct Post {
     kept: Vec<Kept>,
     parcels: Vec<Parcel>,
     /// The deliveries of this batch to sessions that outlive the broker, for the journal.
-    deliveries: Deliveries,
+    pub deliveries: Deliveries,
     /// QoS 2 messages of earlier batches that are not safe yet.
     later: VecDeque<Later>,
     later_bytes: usize,
@@ -142,11 +142,6 @@ impl Post {
             self.deliveries.push(to.client.key, place, bytes, manner.clone());
         }
         self.parcels.push(Parcel { client: Arc::clone(&to.client), message: at, manner });
-    }
-
-    /// Writes records of the deliveries to sessions that outlive the broker.
-    pub fn write_deliveries(&mut self, records: &mut Vec<u8>) {
-        self.deliveries.write(records);
     }
 
     /// Sends the messages of a batch that has its offsets; QoS 2 messages that are not safe yet go later.

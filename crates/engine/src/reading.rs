@@ -4,7 +4,7 @@
 //! Threads that serve no connection read the files; the number of waiting requests is bounded, for each client and
 //! for all together.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -38,7 +38,7 @@ const BUSY: &str = "too many requests to the journal at once; ask again a little
 /// Reads the journal for remote readers.
 pub(crate) struct Reading {
     /// The folder with the positions of consumers.
-    folder: OnceLock<PathBuf>,
+    pub folder: OnceLock<PathBuf>,
     /// A permit for each request that reads now; the others wait in line.
     turn: Arc<Semaphore>,
     /// Requests that wait or are being answered.
@@ -141,11 +141,6 @@ impl Default for Reading {
 }
 
 impl Reading {
-    /// The journal's folder.
-    pub fn set_folder(&self, folder: &Path) {
-        let _ = self.folder.set(folder.to_owned());
-    }
-
     fn enter(&self, most: usize) -> bool {
         let entered = self.asked.fetch_add(1, Ordering::AcqRel) < most;
         if !entered {

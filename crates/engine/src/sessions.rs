@@ -10,7 +10,6 @@ use slipring_core::{ConnectionKey, Occupancy, SessionKey, Shares};
 use crate::client::{Client, State};
 use crate::connection_handle::ConnectionHandle;
 use crate::ends::Ends;
-use crate::gates::Gate;
 use crate::locks::lock;
 
 #[derive(Default)]
@@ -47,11 +46,6 @@ impl SessionDirectory {
     /// An identifier that nobody can guess, for a client that sends none.
     pub fn client_id_for(&self, key: ConnectionKey) -> String {
         format!("auto-{:016x}", self.random.hash_one(key))
-    }
-
-    /// The gate that must open before a client may learn that its session has ended or its DISCONNECT was taken.
-    pub fn end_gate(&self, client: &Client) -> Gate {
-        self.registry().ends.gate(&client.name)
     }
 }
 

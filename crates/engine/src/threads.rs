@@ -43,7 +43,7 @@ impl Threads {
 
     /// Starts the tasks that run as long as the broker.
     pub fn begin(&self, broker: &Arc<Broker>, listeners: Vec<Listener>, segment_bytes: u64) {
-        broker.passwords.run_on(self.lane.handle());
+        let _ = broker.passwords.lane.set(self.lane.handle().clone());
         broker.connections.line.add_threads(self.engine.metrics().num_workers() - 1);
         let handover = Handover::to(self.engine.handle());
         for listener in listeners {

@@ -37,12 +37,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         Ok(())
     }
 
-    /// Takes the packets that were read from a client that is gone. If DISCONNECT is among them, the connection
-    /// ended with that.
-    pub async fn take_left(&mut self, lost: ConnectionEnd) -> ConnectionEnd {
-        self.take_unanswered().await.err().unwrap_or(lost)
-    }
-
     /// Takes the packets that the client sent before another connection of it takes the session.
     pub async fn take_last(&mut self) -> ConnectionEnd {
         for _ in 0..LAST_READS {

@@ -29,7 +29,7 @@ pub(crate) struct Passwords {
     /// Known to this process only.
     pub secret: Secret,
     /// The threads that check; None uses those of the caller.
-    lane: OnceLock<Handle>,
+    pub lane: OnceLock<Handle>,
     clock: Clock,
     // Checks that the checker has not taken yet. A lock: taken for a moment to add one, or to take all.
     inbox: Mutex<Inbox>,
@@ -64,11 +64,6 @@ impl Passwords {
             line: Mutex::default(),
             right: Mutex::default(),
         }
-    }
-
-    /// Makes the checks run on the threads of the lane.
-    pub fn run_on(&self, lane: &Handle) {
-        let _ = self.lane.set(lane.clone());
     }
 
     /// Whether the password was checked before, and was right.
