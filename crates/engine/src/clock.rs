@@ -6,11 +6,8 @@
 
 #![expect(clippy::disallowed_methods, reason = "the one place where the time is read")]
 
-#[cfg(any(test, feature = "sim"))]
-use std::sync::{
-    Arc,
-    atomic::{AtomicI64, Ordering},
-};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use slipring_core::Millis;
@@ -22,18 +19,13 @@ use tokio::time::{Instant, Sleep};
 pub(crate) struct Clock {
     started: Instant,
     /// What the simulated wall clock showed at the start, plus its jumps since; None reads the system's clock.
-    #[cfg(any(test, feature = "sim"))]
     wall_ns: Option<Arc<AtomicI64>>,
 }
 
 impl Clock {
     /// The system's clock, for a broker that starts now.
     pub fn start() -> Self {
-        Self {
-            started: Instant::now(),
-            #[cfg(any(test, feature = "sim"))]
-            wall_ns: None,
-        }
+        Self { started: Instant::now(), wall_ns: None }
     }
 
     /// A clock that the runtime's paused time moves, and whose wall clock shows `wall_ns` now.
@@ -68,12 +60,7 @@ impl Clock {
 
     /// Nanoseconds since 1970 by the wall clock.
     #[inline]
-    #[cfg_attr(
-        not(any(test, feature = "sim")),
-        expect(clippy::unused_self, reason = "a simulated clock has its own time")
-    )]
     pub fn now_ns(&self) -> i64 {
-        #[cfg(any(test, feature = "sim"))]
         if let Some(wall_ns) = &self.wall_ns {
             return wall_ns.load(Ordering::Relaxed) + self.uptime().as_nanos() as i64;
         }

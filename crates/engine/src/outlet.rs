@@ -40,12 +40,8 @@ pub(crate) struct Outlet {
 
 /// Bytes that wait for the journal.
 struct Held {
-    gate: Gate,
     packets: Packets,
-    /// The messages that they acknowledge.
-    promised: Promised,
-    /// Messages for the client go after these bytes: they are a message, or the SUBACK of its subscription.
-    blocks: bool,
+    answers: Answers,
 }
 
 /// How the answers of one batch go.
@@ -55,7 +51,7 @@ pub(crate) struct Answers {
     pub gate: Gate,
     /// The messages that they acknowledge.
     pub promised: Promised,
-    /// Messages for the client go after them.
+    /// Messages for the client go after them: they are a message, or the SUBACK of its subscription.
     pub blocks: bool,
 }
 
@@ -77,19 +73,17 @@ struct Unrecorded {
 impl Outlet {
     /// Adds answers that go when their gate is open. Later answers do not overtake them.
     pub fn hold(&mut self, gates: &Gates, bytes: &mut Vec<u8>, answers: Answers) {
-        let Answers { gate, promised, blocks } = answers;
-        if self.held.is_empty() && gates.is_open(gate) {
-            gates.acknowledged.count(promised);
+        if self.held.is_empty() && gates.is_open(answers.gate) {
+            gates.acknowledged.count(answers.promised);
             self.control.tail().append(bytes);
-        } else if !bytes.is_empty() || blocks {
-            let packets = Packets::from(std::mem::take(bytes));
-            self.push(Held { gate, packets, promised, blocks });
+        } else if !bytes.is_empty() || answers.blocks {
+            self.push(Held { packets: Packets::from(std::mem::take(bytes)), answers });
         }
     }
 
     fn push(&mut self, held: Held) {
         self.held_bytes += held.packets.len();
-        self.blocking += usize::from(held.blocks);
+        self.blocking += usize::from(held.answers.blocks);
         self.held.push_back(held);
     }
 
@@ -116,7 +110,7 @@ impl Outlet {
 
     /// The gate of the last bytes that wait for the journal.
     pub fn last_gate(&self) -> Option<Gate> {
-        self.held.back().map(|held| held.gate)
+        self.held.back().map(|held| held.answers.gate)
     }
 
     /// Forgets the answers that wait for the journal. Messages that were to go after them never go.
@@ -136,7 +130,7 @@ impl Outlet {
         self.record(writing);
         let Writing { broker, connection, .. } = *writing;
         while let Some(held) = self.held.front_mut() {
-            let gate = held.gate;
+            let Answers { gate, promised, blocks } = held.answers;
             if !broker.journal.gates.is_open(gate) {
                 if self.awaited != Some(gate) {
                     self.awaited = Some(gate);
@@ -145,8 +139,8 @@ impl Outlet {
                 return;
             }
             self.held_bytes -= held.packets.len();
-            self.blocking -= usize::from(held.blocks);
-            broker.journal.gates.acknowledged.count(held.promised);
+            self.blocking -= usize::from(blocks);
+            broker.journal.gates.acknowledged.count(promised);
             held.packets.append_to(&mut self.control);
             self.held.pop_front();
         }
@@ -159,8 +153,8 @@ impl Outlet {
         let Some(mut unrecorded) = self.unrecorded.take() else { return };
         match broker.journal.append(&mut unrecorded.batch, unrecorded.level) {
             Ok((_, gate)) if unrecorded.level > Durability::Memory => {
-                let promised = Promised::default();
-                self.push(Held { gate, packets: unrecorded.packets, promised, blocks: true });
+                let answers = Answers { gate, promised: Promised::default(), blocks: true };
+                self.push(Held { packets: unrecorded.packets, answers });
             }
             Err(AppendError::Full { .. }) => {
                 let mark = broker.journal.gates.written() + 1; // the next write reaches it

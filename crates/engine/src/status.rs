@@ -244,21 +244,16 @@ impl Broker {
 impl Prefixes {
     /// The busiest prefixes, the one with most messages first.
     pub fn busiest(&self, most: usize) -> Vec<PrefixTraffic> {
-        let mut shown: Vec<_> = self.all().into_iter().map(PrefixTraffic::from).collect();
+        let counted = |(prefix, counts): (Box<str>, Arc<Prefix>)| PrefixTraffic {
+            prefix,
+            messages: counts.messages.load(Relaxed),
+            bytes: counts.bytes.load(Relaxed),
+            deliveries: counts.deliveries.load(Relaxed),
+        };
+        let mut shown: Vec<_> = self.all().into_iter().map(counted).collect();
         shown.sort_unstable_by_key(|prefix| Reverse(prefix.messages));
         shown.truncate(most);
         shown
-    }
-}
-
-impl From<(Box<str>, Arc<Prefix>)> for PrefixTraffic {
-    fn from((name, prefix): (Box<str>, Arc<Prefix>)) -> Self {
-        Self {
-            prefix: name,
-            messages: prefix.messages.load(Relaxed),
-            bytes: prefix.bytes.load(Relaxed),
-            deliveries: prefix.deliveries.load(Relaxed),
-        }
     }
 }
 
