@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_of_a_long_name_is_short() {
+    fn a_long_name_is_cut_in_an_event() {
         let events = Events::default();
         let long = "ä".repeat(TEXT_BYTES_MAX);
         events.report(1, EventKind::Subscribed, &long, format!("a{long}"));

@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_frame_is_told_with_its_place() {
+    fn a_payload_that_is_no_frame_is_reported_with_its_offset() {
         let world = World::new("flaw");
         let mut batch = Batch::new();
         batch.begin("p", 1);

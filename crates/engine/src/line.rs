@@ -121,13 +121,13 @@ mod tests {
     }
 
     #[derive(Default)]
-    struct Scene {
+    struct TurnLog {
         log: Mutex<Vec<String>>,
         woken: Notify,
         over: Notify,
     }
 
-    impl Scene {
+    impl TurnLog {
         fn note(&self, what: &str) {
             self.log.lock().unwrap().push(what.to_owned());
         }
@@ -145,28 +145,28 @@ mod tests {
     }
 
     #[test]
-    fn the_busy_take_long_turns_one_after_the_other_and_who_wakes_comes_between() {
+    fn busy_connections_take_long_turns_one_after_the_other_and_a_woken_one_runs_between() {
         let runtime = Builder::new_current_thread().build().unwrap();
-        let (scene, line) = (Arc::new(Scene::default()), Line::default());
+        let (turns, line) = (Arc::new(TurnLog::default()), Line::default());
         runtime.block_on(async {
-            let idle = Arc::clone(&scene);
+            let idle = Arc::clone(&turns);
             tokio::spawn(async move {
                 idle.woken.notified().await;
                 idle.note("woken");
             });
             for name in ["a", "b", "c"] {
-                spawn(&line, Arc::clone(&scene).be_busy(name));
+                spawn(&line, Arc::clone(&turns).be_busy(name));
             }
             for _ in 0..3 {
-                scene.over.notified().await;
+                turns.over.notified().await;
             }
         });
-        let log = scene.log.lock().unwrap().join(" ");
+        let log = turns.log.lock().unwrap().join(" ");
         assert_eq!(log, "a0 b0 c0 a1 woken b1 c1 a2 b2 c2");
     }
 
     #[test]
-    fn whoever_waits_for_something_else_or_ends_gives_its_long_turn_away() {
+    fn a_future_that_waits_for_something_else_or_ends_gives_its_long_turn_away() {
         let runtime = Builder::new_current_thread().build().unwrap();
         let line = Line::default();
         runtime.block_on(async {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use slipring_core::{Durability, Millis, Offset, SessionKey};
+use slipring_core::{Durability, Millis, Offset, Principal};
 use slipring_wire::{Properties, PropertiesBuf, PropertyId, Publish, Reason, Value};
 
 use crate::asking::ClientRequest;
@@ -129,7 +129,7 @@ pub(crate) fn ask(asked: &ClientRequest<'_>, role: &str, feed: &mut Feed) -> Rea
         packet_id: None,
         ..*message
     };
-    let delivered = deliver(broker, &notice, client.key, to, &mut feed.post);
+    let delivered = deliver(broker, &notice, asked.from, to, &mut feed.post);
     if to.is_for_brokers() {
         broker.monitor.report(EventKind::Notice, &client.name, shown(message.payload));
     }
@@ -152,11 +152,11 @@ fn refusal(asked: &ClientRequest<'_>) -> Option<&'static str> {
 fn deliver(
     broker: &Broker,
     notice: &Publish<'_>,
-    from: SessionKey,
+    from: &Principal<'_>,
     to: Role<'_>,
     post: &mut Post,
 ) -> usize {
-    let audience = broker.topics.audience(TOPIC, from);
+    let audience = broker.topics.audience(TOPIC, from.session);
     let topic: Arc<str> = TOPIC.into();
     post.begin(broker, notice, None, Durability::Memory, audience.len());
     let mut delivered = 0;
@@ -176,7 +176,7 @@ pub(crate) fn tell_shutdown(broker: &Broker) {
     let properties = with_names(Properties::NONE, "all", "");
     let notice = Publish { properties: properties.borrow(), ..Publish::new(TOPIC, SHUTDOWN) };
     let mut post = Post::default();
-    deliver(broker, &notice, SessionKey::BROKER, Role::All, &mut post);
+    deliver(broker, &notice, &Principal::broker(), Role::All, &mut post);
     post.send(broker, Offset::default(), Gate::OPEN);
 }
 
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_else_says_whom_a_notice_is_from() {
+    fn only_the_broker_says_whom_a_notice_is_from() {
         let mut given = PropertiesBuf::new();
         for pair in [("from", "admin"), ("why", "test"), ("to", "nobody")] {
             given.push(PropertyId::UserProperty, Value::Pair(pair.0, pair.1));

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_of_a_range_are_told_with_their_parameters() {
+    fn samples_of_a_range_are_listed_with_their_parameters() {
         let folder = env::temp_dir().join(format!("slipring-sampled-{}", process::id()));
         journal(&folder);
         let mut reader = JournalReader::open(&folder).unwrap();

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_that_panics_is_started_again_and_told() {
+    fn a_task_that_panics_is_started_again_and_reported() {
         let broker = broker();
         assert_eq!(run(&broker, 1), 2);
         let (events, _) = broker.monitor.take_events(0);

@@ -1,5 +1,5 @@
-//! Histories of crashes: the real engine on a simulated disk, clients that keep to MQTT, and a verdict
-//! on what was promised. The same seed gives the same history.
+//! Histories of crashes: the real engine on a simulated disk, clients that keep to MQTT, and a verdict on what the
+//! broker promised. The same seed gives the same history.
 
 mod absentee;
 mod claimer;

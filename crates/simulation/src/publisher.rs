@@ -15,7 +15,7 @@ const WINDOW: usize = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Sent,
-    /// PUBREC has come: the broker has it, PUBREL is sent.
+    /// PUBREC has come, and PUBREL is sent.
     Released,
 }
 

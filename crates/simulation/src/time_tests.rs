@@ -77,7 +77,7 @@ impl Client {
         assert!(answer.contains("\"indices\":[0]"), "{answer}");
     }
 
-    /// The events about parameters that were told since the last call.
+    /// The events about parameters since the last call.
     fn take_events(&mut self) -> Vec<String> {
         let told = self.messages.drain(..).map(|(_, json, _)| {
             let (_, rest) = json.split_once("\"event\":\"").expect("an event");

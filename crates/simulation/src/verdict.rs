@@ -1,4 +1,4 @@
-//! The verdict on a history: what was promised, and what came of it.
+//! The verdict on a history: what the broker promised, and which promises it broke.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::leaver::Leaver;
 use crate::publisher::{Publisher, qos_of};
 use crate::subscriber::Subscriber;
 
-/// What was promised, and what came of it.
+/// Counts of what happened in a history, and the broken promises.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// Messages acknowledged.
@@ -91,8 +91,8 @@ impl Verdict {
         }
     }
 
-    /// Those whose sessions end with their connections get each QoS 2 message at most once together: where
-    /// a crash comes between the claim and the message, nobody gets it.
+    /// Checks that all claimers together get each QoS 2 message at most once. Nobody gets a message if a crash comes
+    /// between its claim and its delivery.
     pub(crate) fn hear_claimers(&mut self, claimer: &Claimer) {
         for ((topic, number), times) in &claimer.received.messages {
             self.claimed += 1;
@@ -113,7 +113,7 @@ impl Verdict {
         self.broken.extend(absentee.broken);
     }
 
-    /// Takes in another verdict.
+    /// Adds another verdict to this one.
     pub fn add(&mut self, other: Self) {
         self.acknowledged += other.acknowledged;
         self.delivered += other.delivered;

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_not_been_wrong_comes_before_who_has() {
+    fn a_client_without_wrong_passwords_comes_before_one_with_them() {
         let (now, mut line) = (Clock::start().now(), CheckLine::default());
         line.note_wrong(&asker("attacker", "user"), now);
         line.push(asker("elsewhere", "anna"), "newcomer", 10);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equals_the_newest_comes_first() {
+    fn among_equals_the_newest_comes_first() {
         let (now, mut line) = (Clock::start().now(), CheckLine::default());
         (0..100).for_each(|number| assert_eq!(line.push(asker("a", "user"), number, 100), None));
         assert_eq!(line.next(now).unwrap().1, 99);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_wrong_is_forgotten_by_and_by_and_its_memory_is_bounded() {
+    fn wrong_passwords_are_forgotten_over_time_and_their_memory_is_bounded() {
         let (now, mut wrong) = (Clock::start().now(), WrongCounts::default());
         (0..8).for_each(|_| wrong.add("user", now));
         assert_eq!(wrong.count("user", now), 8);
