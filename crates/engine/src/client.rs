@@ -33,8 +33,8 @@ pub(crate) struct Client {
     /// Whether the table knows that the outbox dropped something. Cleared before the table looks what the client
     /// misses.
     pub missed: AtomicBool,
-    /// Whether the session outlives the broker.
-    durable: bool,
+    /// Whether the session outlives the broker: its queue is in the journal.
+    pub is_durable: bool,
     // A lock: held by the connection for one SUBSCRIBE or QoS 2 step, by calls that list the clients, and
     // by a connection that takes over. Taken after the registry's and before the others.
     state: Mutex<State>,
@@ -85,7 +85,7 @@ impl Client {
             losses: Losses::default(),
             behind: AtomicBool::new(false),
             missed: AtomicBool::new(false),
-            durable: outgoing.is_durable(),
+            is_durable: outgoing.is_durable(),
             state: Mutex::default(),
             outgoing: Mutex::new(outgoing),
             connection: ArcSwapOption::empty(),
@@ -105,7 +105,7 @@ impl Client {
             user: connection.proven(),
             owner: connection.owner(),
             way: Way::Client,
-            is_durable: self.durable,
+            is_durable: self.is_durable,
         }
     }
 
@@ -119,11 +119,6 @@ impl Client {
             way: Way::Will,
             is_durable: false, // a will has no packet identifier
         }
-    }
-
-    /// Whether the session outlives the broker: its queue is in the journal.
-    pub fn is_durable(&self) -> bool {
-        self.durable
     }
 
     /// The state, if this connection still has the session.

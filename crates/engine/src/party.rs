@@ -190,7 +190,7 @@ impl Party {
                 let mut state = client.state_of(&self.connection).ok_or(TAKEN_OVER)?;
                 let known = state.session.release(id);
                 self.conversation.complete(id, known, &mut self.reply);
-                if client.is_durable() {
+                if client.is_durable {
                     // Without the record, the next message with this identifier would be taken for this one.
                     let released = DeliveryRecord::Released { session: client.key, packet_id: id };
                     released.encode(self.feed.records(Durability::Disk));

@@ -46,7 +46,7 @@ pub(crate) struct Post {
     /// Records of messages that sessions which outlive the broker have lost.
     lost: Vec<u8>,
     /// Subscribers to wake at the end of the batch.
-    woken: Vec<Arc<Client>>,
+    pub woken: Vec<Arc<Client>>,
 }
 
 /// Messages that go when a gate is open.
@@ -136,8 +136,7 @@ impl Post {
             self.kept.push(Kept { message, place, level });
         }
         let at = self.kept.len() - 1;
-        if let (Some(place), true) = (place, manner.qos > QoS::AtMostOnce && to.client.is_durable())
-        {
+        if let (Some(place), true) = (place, manner.qos > QoS::AtMostOnce && to.client.is_durable) {
             let bytes = self.kept[at].message.bytes() as u32;
             self.deliveries.push(to.client.key, place, bytes, manner.clone());
         }
@@ -290,11 +289,6 @@ impl Post {
     pub fn push_packets(&mut self, broker: &Broker, client: &Arc<Client>, packets: &[u8]) {
         let pushed = client.outgoing().push_packets(packets);
         self.pushed(broker, client, pushed);
-    }
-
-    /// Wakes a client at the end of the batch.
-    pub fn wake_later(&mut self, client: &Arc<Client>) {
-        self.woken.push(Arc::clone(client));
     }
 
     #[inline]

@@ -250,7 +250,7 @@ impl Broker {
             let gate = self
                 .journal
                 .record_one(&SessionRecord::Ended { session: client.key }, Durability::Disk);
-            let end = End { gate, is_kept_session: client.is_durable() };
+            let end = End { gate, is_kept_session: client.is_durable };
             registry.ends.add(&client.name, end, &self.journal.gates);
         }
         self.timers.cancel(state.due.take());

@@ -136,7 +136,7 @@ impl<D: EngineDesk> SharedDesk<D> {
         };
         if broker.journal.exists() {
             let LockedDesk { desk, unwritten, .. } = &mut *locked;
-            let kept = client.is_durable().then_some(client.key);
+            let kept = client.is_durable.then_some(client.key);
             desk.core().record(&outcome.change, kept, unwritten);
         }
         let is_written = locked.write_down(&broker.journal);

@@ -104,7 +104,7 @@ impl Party {
         }
         drop(state);
         for change in &subscribed.changes {
-            if client.is_durable() {
+            if client.is_durable {
                 let (session, filter) = (client.key, &*change.filter);
                 let (options, replay) = (change.options, change.replay);
                 let list = self.broker.table.hold_list(client, filter);
@@ -156,7 +156,7 @@ impl Party {
         for filter in gone {
             self.broker.table.deselect(client, &filter);
             self.broker.streams.unfollow(client, &filter);
-            if client.is_durable() {
+            if client.is_durable {
                 let unsubscribed =
                     SessionRecord::Unsubscribed { session: client.key, filter: &filter };
                 unsubscribed.encode(self.feed.records(Durability::Disk));

@@ -1,5 +1,6 @@
 //! Counters: of one client, of a topic prefix, of the whole broker, and of limits reached.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -7,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use slipring_core::{Limit, Taken};
 
 use crate::locks::lock;
+use crate::status::PrefixTraffic;
 
 /// Topic prefixes with counters of their own; later ones share one.
 const PREFIXES_MAX: usize = 1_000;
@@ -96,9 +98,23 @@ impl Prefixes {
         Arc::clone(known.entry(name.into()).or_default())
     }
 
-    pub fn all(&self) -> Vec<(Box<str>, Arc<Prefix>)> {
+    fn all(&self) -> Vec<(Box<str>, Arc<Prefix>)> {
         let known = lock(&self.known);
         known.iter().map(|(name, prefix)| (name.clone(), Arc::clone(prefix))).collect()
+    }
+
+    /// The busiest prefixes, the one with most messages first.
+    pub fn busiest(&self, most: usize) -> Vec<PrefixTraffic> {
+        let counted = |(prefix, counts): (Box<str>, Arc<Prefix>)| PrefixTraffic {
+            prefix,
+            messages: counts.messages.load(Relaxed),
+            bytes: counts.bytes.load(Relaxed),
+            deliveries: counts.deliveries.load(Relaxed),
+        };
+        let mut shown: Vec<_> = self.all().into_iter().map(counted).collect();
+        shown.sort_unstable_by_key(|prefix| Reverse(prefix.messages));
+        shown.truncate(most);
+        shown
     }
 }
 

@@ -230,7 +230,7 @@ fn delivered(
     message: &Message,
     manner: &DeliveryManner,
 ) -> Option<DeliveryRecord> {
-    let place = message.place.filter(|_| client.is_durable() && manner.qos > QoS::AtMostOnce)?;
+    let place = message.place.filter(|_| client.is_durable && manner.qos > QoS::AtMostOnce)?;
     Some(DeliveryRecord::DeliveredAt {
         session: client.key,
         offset: place.offset,

@@ -206,7 +206,7 @@ impl LockedStreams {
         let Some(client) = self.clients.get(&session).cloned() else { return };
         let behind = self.serve_some(broker, &client, post);
         if behind && !client.behind.swap(true, Ordering::AcqRel) {
-            post.wake_later(&client);
+            post.woken.push(client);
         }
     }
 
