@@ -1,4 +1,4 @@
-//! How many QoS 1 and 2 messages were acknowledged, by what each survives from then on.
+//! Counts acknowledged QoS 1 and 2 messages by their durability.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,7 +6,7 @@ use slipring_core::Durability;
 
 use crate::status::Acknowledged;
 
-/// Messages of one batch by level, not acknowledged yet.
+/// Messages of one batch by durability, before they are acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Promised([u32; 3]);
 
@@ -16,7 +16,7 @@ impl Promised {
     }
 }
 
-/// Counted when the answer may go.
+/// All acknowledged messages. They are counted when their answers may go.
 #[derive(Debug, Default)]
 pub(crate) struct Acknowledgements([AtomicU64; 3]);
 

@@ -1,4 +1,4 @@
-//! Letting a client in or not: the plan judges, a password is checked, an exchange goes on.
+//! Admits or refuses a client: the plan judges its proof, and a password is checked before CONNACK.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,33 +13,33 @@ use tokio::time::timeout;
 use crate::connection_end::ConnectionEnd;
 use crate::connection_handle::ConnectionHandle;
 use crate::party::Party;
-use crate::passwords::{Checked, nonce};
+use crate::passwords::{Checked, random};
 
-/// The client's turn did not come in time.
+/// The check did not finish within `connect_ms`.
 const BUSY: Violation =
     Violation { reason: Reason::ServerBusy, what: "too busy to let the client in" };
 
-/// Others of the same address wait for their turn, too.
+/// Too many others of the same address wait for their turn.
 const CROWD: &str =
     "too many passwords of this address wait to be checked (limits.password_checks)";
 
 /// How long an earlier connection may take to let go of its session.
 const HANDOVER_MAX: Duration = Duration::from_secs(1);
 
-/// What must be before a client is let in: its password is right, or the earlier connection of the
-/// same client has let go of the session.
+/// A CONNECT that waits: for the check of its password, or until an earlier connection of the same client has
+/// let go of the session.
 pub(crate) struct Check {
     opening: Opening,
-    /// Take the session, whoever has it.
+    /// Whether the session is taken even if another connection still has it.
     force: bool,
     outcome: Pin<Box<dyn Future<Output = Checked> + Send>>,
 }
 
 impl Check {
-    /// Waits for an earlier connection, but not for ever.
+    /// Waits until an earlier connection has let go, for `HANDOVER_MAX` at most.
     pub fn handover(opening: Opening, held: Arc<ConnectionHandle>) -> Self {
         let left = async move {
-            let _ = timeout(HANDOVER_MAX, held.left()).await;
+            let _ = timeout(HANDOVER_MAX, held.left.wait()).await;
             Checked::Right
         };
         Self { opening, force: true, outcome: Box::pin(left) }
@@ -51,7 +51,7 @@ impl Check {
 }
 
 impl Party {
-    /// The end of a client that is not let in.
+    /// Answers CONNECT with a refusal.
     pub fn refuse(&mut self, refusal: ConnectRefusal) -> ConnectionEnd {
         let plan = self.broker.plan.load();
         let server = plan.server_reference.as_deref();
@@ -60,7 +60,7 @@ impl Party {
         ConnectionEnd::Refused(refusal)
     }
 
-    /// The client is let in, or refused, or its password is checked first.
+    /// Lets the client in, refuses it, or has its password checked first.
     pub fn admit(&mut self, opening: Opening) -> Result<(), ConnectionEnd> {
         let plan = self.broker.plan.load_full();
         let certified = self.connection.origin.user.is_some();
@@ -104,13 +104,13 @@ impl Party {
         }
     }
 
-    /// A step of an enhanced authentication.
+    /// Takes one step of an enhanced authentication.
     pub fn authenticate(&mut self, data: &[u8]) -> Result<(), ConnectionEnd> {
         let plan = self.broker.plan.load();
         let users = &plan.authentication.users;
         let secret = &self.broker.passwords.secret;
         let action =
-            self.conversation.authenticate(data, users, secret, nonce(), &mut self.reply)?;
+            self.conversation.authenticate(data, users, secret, random(), &mut self.reply)?;
         drop(plan);
         match action {
             Action::Open(opening) => self.admit(*opening),
@@ -118,7 +118,7 @@ impl Party {
         }
     }
 
-    /// The end of a client that is not in when its time is over.
+    /// Ends a connection whose client was not let in within `connect_ms`.
     pub fn time_out(&mut self) -> ConnectionEnd {
         match self.check.take() {
             None => ConnectionEnd::Silent,

@@ -1,4 +1,4 @@
-//! What a client asks of the broker itself: messages to `$slipring/` topics. Nobody else gets them.
+//! Requests to the broker: messages to `$slipring/` topics. No other client gets them.
 
 use std::sync::Arc;
 
@@ -14,17 +14,17 @@ use crate::{notices, ping, reading};
 /// What the topics of requests begin with.
 const TOPIC: &str = "$slipring/";
 
-/// What any request costs: an answer is made, and others may be told of it.
+/// Steps of work for any request: making its answer, and telling others of the change.
 const REQUEST_STEPS: usize = 100;
 
-/// A message to the broker, and who sent it.
+/// A request to the broker, and the client that sent it.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct ClientRequest<'a> {
     pub broker: &'a Arc<Broker>,
     pub client: &'a Arc<Client>,
-    /// The connection it came by.
+    /// The connection that it came by.
     pub connection: &'a ConnectionHandle,
-    /// The client, and what it may do.
+    /// The client, as the plan's rights see it.
     pub from: &'a Principal<'a>,
     pub message: &'a Publish<'a>,
 }
@@ -35,14 +35,17 @@ pub(crate) struct Envelope {
     correlation: Option<Vec<u8>>,
 }
 
-/// A client publishes to a topic of the broker's own; the reason acknowledges it. None where the turn is
-/// over before it is answered.
-pub(crate) fn ask(asked: &Asked<'_>, feed: &mut Feed, reply: &mut Vec<u8>) -> Option<Reason> {
+/// Answers a request. Returns the reason code of the acknowledgement, or None if the turn ended before the answer.
+pub(crate) fn ask(
+    asked: &ClientRequest<'_>,
+    feed: &mut Feed,
+    reply: &mut Vec<u8>,
+) -> Option<Reason> {
     let Some(name) = asked.message.topic.strip_prefix(TOPIC) else {
-        return Some(Reason::NotAuthorized); // MQTT-4.7.2-1: these are the broker's own
+        return Some(Reason::NotAuthorized); // MQTT-4.7.2-1: clients do not publish to `$` topics
     };
     if asked.message.qos == QoS::ExactlyOnce {
-        return Some(Reason::NotAuthorized); // asking twice does no harm, so nothing is kept about it
+        return Some(Reason::NotAuthorized); // the broker keeps no identifiers of requests
     }
     if !asked.broker.plan.load().allows(asked.from, Right::Ask(name)) {
         return Some(Reason::NotAuthorized);
@@ -60,17 +63,17 @@ pub(crate) fn ask(asked: &Asked<'_>, feed: &mut Feed, reply: &mut Vec<u8>) -> Op
     })
 }
 
-impl Asked<'_> {
-    /// Where the answer goes, and what it must keep to; none where nobody can be answered.
+impl ClientRequest<'_> {
+    /// The envelope of the answer and the bounds that it must keep; None if the client cannot be answered.
     pub fn envelope(&self) -> Option<(Envelope, AnswerTerms)> {
-        // None when the session is another connection's by now.
+        // None if another connection has the session by now.
         let terms = self.client.outgoing().answer_terms(self.connection.key)?;
         Some((Envelope::of(self.message)?, terms))
     }
 }
 
 impl Envelope {
-    /// None without a response topic: nobody could be answered.
+    /// None without a response topic.
     fn of(message: &Publish<'_>) -> Option<Self> {
         let topic = message.properties.text(PropertyId::ResponseTopic)?.to_owned();
         let correlation = match message.properties.get(PropertyId::CorrelationData) {
@@ -80,7 +83,7 @@ impl Envelope {
         Some(Self { topic, correlation })
     }
 
-    /// The packet with an answer, or none where it is larger than the client takes.
+    /// The packet with an answer; empty if it is larger than the client takes.
     pub fn packet(&self, body: &[u8], terms: AnswerTerms) -> Vec<u8> {
         let mut properties = PropertiesBuf::new();
         if let Some(data) = &self.correlation {
@@ -96,7 +99,7 @@ impl Envelope {
         packet
     }
 
-    /// Bytes of a packet that are not its body, at most.
+    /// The most bytes that a packet has beside its body.
     pub fn bytes(&self) -> usize {
         let correlation = self.correlation.as_ref().map_or(0, |data| 3 + data.len());
         5 + 2 + self.topic.len() + 4 + correlation

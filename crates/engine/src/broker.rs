@@ -1,8 +1,8 @@
-//! What all connections share: parts that own their state, and what takes several of them.
+//! The broker that all connections share: parts that own their state, and the steps that need several parts.
 //!
-//! A lock is held briefly and never across an await. Who needs two takes them in this order: the registry of
-//! sessions, a client's state, the streams, the table, the routes, a client's outgoing messages; then those of
-//! the other parts, one at a time.
+//! A lock is held briefly and never across an await. Code that needs two locks takes them in this order: the
+//! registry of sessions, a client's state, the streams, the table, the routes, a client's outgoing messages;
+//! then those of the other parts, one at a time.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::client::Client;
 use crate::clock::Clock;
 use crate::gates::Gates;
 use crate::history;
-use crate::lifecycle::Lifecycle;
+use crate::latch::Latch;
 use crate::monitor::Monitor;
 use crate::notices;
 use crate::open_connections::Connections;
@@ -38,7 +38,8 @@ pub(crate) struct Broker {
     pub plan: ArcSwap<Plan>,
     pub clock: Clock,
     pub timers: Timers,
-    pub lifecycle: Lifecycle,
+    /// Set when the broker begins to stop.
+    pub stopping: Latch,
     pub connections: Connections,
     pub passwords: Arc<Passwords>,
     pub sessions: SessionDirectory,
@@ -51,7 +52,7 @@ pub(crate) struct Broker {
 }
 
 impl Broker {
-    /// Opens the journal, if there is one, and takes up what it has.
+    /// Opens the journal, if there is one, and restores the state that it describes.
     pub fn open(
         plan: Plan,
         journal: Option<&Path>,
@@ -68,12 +69,12 @@ impl Broker {
         let (journal, receipt) =
             Journal::open(folder, options, move |progress| told.progress(&progress))?;
         let (broker, mut recovered) = Self::over(plan, Clock::start(), journal, gates)?;
-        broker.journal.reading.set_folder(folder);
+        let _ = broker.journal.reading.folder.set(folder.to_owned());
         recovered.took = begun.uptime();
         Ok((broker, Some((receipt, recovered))))
     }
 
-    /// Takes up what a journal has.
+    /// Makes a broker from the state that a journal describes.
     pub fn over(
         plan: Plan,
         clock: Clock,
@@ -95,7 +96,7 @@ impl Broker {
         Self {
             plan: ArcSwap::from_pointee(plan),
             timers: Timers::new(),
-            lifecycle: Lifecycle::default(),
+            stopping: Latch::default(),
             connections: Connections::default(),
             passwords: Arc::new(Passwords::new(clock.clone())),
             sessions: SessionDirectory::default(),
@@ -109,7 +110,7 @@ impl Broker {
         }
     }
 
-    /// Everyone who answers requests to `$slipring/NAME/...`, by that name.
+    /// Every desk, by its NAME in the topics `$slipring/NAME/...` of its requests.
     pub fn desks(&self) -> [(&'static str, &dyn AnyDesk); 2] {
         [("table", &self.table), ("streams", &self.streams)]
     }
@@ -118,7 +119,7 @@ impl Broker {
         self.desks().into_iter().find(|(known, _)| *known == name).map(|(_, desk)| desk)
     }
 
-    /// Swaps the plan.
+    /// Replaces the plan.
     pub fn apply(&self, plan: Plan) {
         self.journal.follow(&plan);
         memory::set_budget(plan.limits.memory_bytes);
@@ -127,20 +128,20 @@ impl Broker {
         self.topics.changed();
     }
 
-    /// Tells every client, and waits until the last connection has ended.
+    /// Disconnects every client, and waits until the last connection has ended.
     pub async fn stop(&self) {
-        self.lifecycle.stop();
+        self.stopping.set();
         notices::tell_shutdown(self);
         self.connections.close_all(Reason::ServerShuttingDown).await;
     }
 
-    /// A client chooses parameters, or streams: what they have now is sent first.
+    /// Enters a client's selection of parameters or of streams. What they have now is sent first.
     pub fn select(&self, client: &Arc<Client>, filter: &str, options: Options, post: &mut Post) {
         self.streams.follow(self, client, filter, options, post);
         self.table.select(self, client, filter, options, post);
     }
 
-    /// Enters a client's subscriptions. How many steps of work it was beyond that.
+    /// Enters a client's subscriptions. Returns the steps of work that the table made.
     pub fn subscribe<'a>(
         &self,
         client: &Arc<Client>,
@@ -153,7 +154,7 @@ impl Broker {
         self.table.read(self, client, subscriptions)
     }
 
-    /// Removes a client's subscriptions. How many steps of work it was beyond that.
+    /// Removes a client's subscriptions. Returns the steps of work that the table made.
     pub fn unsubscribe<'a>(
         &self,
         client: &Client,

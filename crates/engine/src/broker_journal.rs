@@ -1,5 +1,5 @@
-//! The broker's side of the journal: what it appends, who waits for that, and what is read back. Without a
-//! journal, what is appended goes nowhere and every gate is open.
+//! The broker's side of the journal: it appends batches, and gives a gate for each. Without a journal it drops the
+//! batches, and every gate is open.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,15 +16,15 @@ use crate::status::JournalStatus;
 use crate::stored::StoredReader;
 use crate::upkeep::Upkeep;
 
-/// What waits for the journal takes one part of so many of the memory budget.
+/// Batches that wait for the journal may take the budget for memory divided by this.
 const PENDING_SHARE: usize = 8;
 
-/// The journal, if there is one, and what the broker knows of it. The locks are those of its parts; they are
+/// The journal, if there is one, and everything that works with it. The locks are those of its parts; they are
 /// taken after a client's own.
 pub(crate) struct BrokerJournal {
     journal: Option<Journal>,
     pub clock: Clock,
-    /// How far the journal has come, and who waits for it.
+    /// How far the journal has come, and the connections that wait for it.
     pub gates: Arc<Gates>,
     pub stored: StoredReader,
     pub upkeep: Upkeep,
@@ -55,12 +55,12 @@ impl BrokerJournal {
         self.journal.is_some()
     }
 
-    /// The journal itself, to be read or looked after.
+    /// The journal itself, for its readers and its upkeep.
     pub fn get(&self) -> Option<&Journal> {
         self.journal.as_ref()
     }
 
-    /// The journal keeps to the plan's bounds.
+    /// Gives the journal the bounds of a plan.
     pub fn follow(&self, plan: &Plan) {
         let Some(journal) = &self.journal else { return };
         journal.set_bytes_max(plan.journal_bytes_max);
@@ -68,7 +68,7 @@ impl BrokerJournal {
         journal.lower_pending_bytes_max((budget > 0).then_some(budget / PENDING_SHARE));
     }
 
-    /// Brings what was appended to the disk.
+    /// Waits until everything that was appended is on the disk.
     pub fn sync(&self) -> Result<(), JournalFailure> {
         self.journal.as_ref().map_or(Ok(()), Journal::sync)
     }
@@ -93,7 +93,7 @@ impl BrokerJournal {
         })
     }
 
-    /// Appends a batch: the offset of its first message. What depends on it waits for the gate.
+    /// Appends a batch. Returns the offset of its first message, and the gate for what depends on it.
     pub fn append(
         &self,
         batch: &mut Batch,
@@ -119,35 +119,36 @@ impl BrokerJournal {
         Ok((Offset::new(appended.offsets.start), Gate { level, mark: appended.mark }))
     }
 
-    /// Appends records that must not be lost; what depends on them waits for the gate. False if the
-    /// journal accepts nothing now: then they stay in `records`.
-    pub fn write_down(&self, records: &mut Vec<u8>, gate: &mut Gate) -> bool {
-        if records.is_empty() {
-            return true;
-        }
+    /// Appends records as one batch. If the journal accepts nothing now, they stay in `records`.
+    fn append_records(&self, records: &mut Vec<u8>, level: Durability) -> Option<Gate> {
         let mut batch = Batch::new();
         batch.at(self.clock.now_ns());
         batch.records().append(records);
-        match self.append(&mut batch, Durability::Disk) {
-            Ok((_, opens)) => *gate = opens,
-            Err(_) => records.append(batch.records()),
+        let appended = self.append(&mut batch, level);
+        if appended.is_err() {
+            records.append(batch.records());
+        }
+        appended.ok().map(|(_, gate)| gate)
+    }
+
+    /// Appends records that must not be lost; what depends on them waits for the gate. False if the
+    /// journal accepts nothing now: then they stay in `records`.
+    pub fn write_down(&self, records: &mut Vec<u8>, gate: &mut Gate) -> bool {
+        if !records.is_empty() {
+            *gate = self.append_records(records, Durability::Disk).unwrap_or(*gate);
         }
         records.is_empty()
     }
 
-    /// Appends records as one batch; what depends on them waits for the gate. None if they had to be safe
-    /// and the journal accepted nothing.
+    /// Appends records; what depends on them waits for the gate. None if they had to be safe and the journal
+    /// accepted nothing.
     pub fn record_all(&self, records: &mut Vec<u8>, level: Durability) -> Option<Gate> {
         if records.is_empty() {
             return Some(Gate::OPEN);
         }
-        let mut batch = Batch::new();
-        batch.at(self.clock.now_ns());
-        batch.records().append(records);
-        match self.append(&mut batch, level) {
-            Ok((_, gate)) => Some(gate),
-            Err(_) => (level == Durability::Memory).then_some(Gate::OPEN),
-        }
+        let gate = self.append_records(records, level);
+        records.clear();
+        gate.or((level == Durability::Memory).then_some(Gate::OPEN))
     }
 
     /// Appends one record; what depends on it waits for the gate.
@@ -157,11 +158,6 @@ impl BrokerJournal {
         // A journal that accepts no record has failed; its gates never open.
         let never = Gate { level, mark: u64::MAX };
         self.record_all(&mut records, level).unwrap_or(never)
-    }
-
-    /// Appends a record that nobody waits for. The journal always has room for these.
-    pub fn note(&self, record: &SessionRecord<'_>) {
-        self.record_one(record, Durability::Memory);
     }
 
     /// Appends records that nobody waits for.

@@ -1,7 +1,7 @@
-//! One client as the others see it: its session, what is on its way to it, and its connection.
+//! One client as others see it: its session, its outgoing messages, and its connection.
 
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use arc_swap::ArcSwapOption;
 use slipring_core::{
@@ -11,6 +11,7 @@ use slipring_core::{
 use slipring_wire::Reason;
 
 use crate::connection_handle::ConnectionHandle;
+use crate::locks::lock;
 use crate::losses::Losses;
 use crate::timers::Due;
 use crate::traffic::Traffic;
@@ -23,18 +24,18 @@ pub(crate) struct Client {
     pub name: Box<str>,
     /// Only this user may have the session.
     pub user: Option<Box<str>>,
-    /// Whose quota the session is counted for: who opened it.
+    /// Who opened the session: it counts for this owner's quota.
     pub owner: Owner,
     pub traffic: Traffic,
     pub losses: Losses,
-    /// Whether streams have more for it than it has taken. Changed under the lock of the streams.
+    /// Whether streams have chunks that it has not taken. Changed under the lock of the streams.
     pub behind: AtomicBool,
-    /// Whether the table has been told that something in the outbox was dropped. Cleared before what the
-    /// client misses is looked at.
+    /// Whether the table knows that the outbox dropped something. Cleared before the table looks what the client
+    /// misses.
     pub missed: AtomicBool,
-    /// Whether the session outlives the broker.
-    durable: bool,
-    // A lock: held by the connection for one SUBSCRIBE or QoS 2 step, by who lists the clients, and
+    /// Whether the session outlives the broker: its queue is in the journal.
+    pub is_durable: bool,
+    // A lock: held by the connection for one SUBSCRIBE or QoS 2 step, by calls that list the clients, and
     // by a connection that takes over. Taken after the registry's and before the others.
     state: Mutex<State>,
     // A lock: publishers on any thread push, the connection's task takes. Taken last.
@@ -43,19 +44,19 @@ pub(crate) struct Client {
     connection: ArcSwapOption<ConnectionHandle>,
 }
 
-/// What changes with connections.
+/// The part of a client that changes when it connects, subscribes or leaves.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     pub session: Session,
-    /// Which connection has the session.
+    /// The connection that has the session.
     pub connection: Option<ConnectionKey>,
-    /// Whether the session is over; it is in no table any more.
+    /// Whether the session has ended, and is in no table any more.
     pub ended: bool,
     /// Whether it is counted among the sessions that are kept.
     pub is_counted: bool,
     /// Whether the journal knows of the session.
     pub recorded: bool,
-    /// When the client went, in nanoseconds since 1970.
+    /// When the client left, in nanoseconds since 1970.
     pub left_ns: i64,
     /// Seconds to keep the session when the client is away.
     pub expiry_s: u32,
@@ -63,7 +64,7 @@ pub(crate) struct State {
     pub will: Option<(WillMessage, Millis)>,
     /// When the session of a client that is away ends.
     pub expires_ms: Option<Millis>,
-    /// The timer that is set for this client.
+    /// The client's timer, if one is set.
     pub due: Option<Due>,
 }
 
@@ -84,7 +85,7 @@ impl Client {
             losses: Losses::default(),
             behind: AtomicBool::new(false),
             missed: AtomicBool::new(false),
-            durable: outgoing.is_durable(),
+            is_durable: outgoing.is_durable(),
             state: Mutex::default(),
             outgoing: Mutex::new(outgoing),
             connection: ArcSwapOption::empty(),
@@ -92,10 +93,10 @@ impl Client {
     }
 
     pub fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
-    /// The client, as it acts by this connection.
+    /// The principal of what the client does by this connection.
     #[inline]
     pub fn principal<'a>(&'a self, connection: &'a ConnectionHandle) -> Principal<'a> {
         Principal {
@@ -104,11 +105,11 @@ impl Client {
             user: connection.proven(),
             owner: connection.owner(),
             way: Way::Client,
-            is_durable: self.durable,
+            is_durable: self.is_durable,
         }
     }
 
-    /// The client that is gone, as its will acts for it.
+    /// The principal of the client's will.
     pub fn will_principal(&self) -> Principal<'_> {
         Principal {
             session: self.key,
@@ -116,13 +117,8 @@ impl Client {
             user: self.user.as_deref(),
             owner: &self.owner,
             way: Way::Will,
-            is_durable: false, // a will has no identifier
+            is_durable: false, // a will has no packet identifier
         }
-    }
-
-    /// Whether the session outlives the broker: what it is owed is in the journal.
-    pub fn is_durable(&self) -> bool {
-        self.durable
     }
 
     /// The state, if this connection still has the session.
@@ -131,7 +127,7 @@ impl Client {
         (state.connection == Some(connection.key)).then_some(state)
     }
 
-    /// The session, for who decides whether another connection gets it.
+    /// What the admission of another connection has to know of this session.
     pub fn summary(&self) -> EarlierSession<'_> {
         let state = self.state();
         EarlierSession {
@@ -144,14 +140,14 @@ impl Client {
     }
 
     pub fn outgoing(&self) -> MutexGuard<'_, Outgoing> {
-        self.outgoing.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.outgoing)
     }
 
     pub fn connection(&self) -> Option<Arc<ConnectionHandle>> {
         self.connection.load_full()
     }
 
-    /// Gives the session to a connection, or to none; the earlier one is returned.
+    /// Gives the session to a connection, or to none. Returns the earlier one.
     pub fn set_connection(
         &self,
         state: &mut State,

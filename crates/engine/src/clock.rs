@@ -1,16 +1,13 @@
 //! The broker's one clock. Everything in the engine that reads the time or waits for it asks here, so that a
 //! simulation can move it.
 //!
-//! It has two hands. `now_ms` and `now` never go back: what is to happen after a while is timed by them.
-//! `now_ns` is the wall clock: it goes into records and messages, compares with other machines, and may jump.
+//! It shows two times. `now_ms` and `now` never go back: timers use them. `now_ns` is the wall clock, for records,
+//! messages and comparisons with other machines; it may jump.
 
 #![expect(clippy::disallowed_methods, reason = "the one place where the time is read")]
 
-#[cfg(any(test, feature = "sim"))]
-use std::sync::{
-    Arc,
-    atomic::{AtomicI64, Ordering},
-};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use slipring_core::Millis;
@@ -21,19 +18,14 @@ use tokio::time::{Instant, Sleep};
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     started: Instant,
-    /// What a simulated wall clock showed at the start, with its jumps since; none is the system's clock.
-    #[cfg(any(test, feature = "sim"))]
+    /// What the simulated wall clock showed at the start, plus its jumps since; None reads the system's clock.
     wall_ns: Option<Arc<AtomicI64>>,
 }
 
 impl Clock {
-    /// The system's clock; the broker starts now.
+    /// The system's clock, for a broker that starts now.
     pub fn start() -> Self {
-        Self {
-            started: Instant::now(),
-            #[cfg(any(test, feature = "sim"))]
-            wall_ns: None,
-        }
+        Self { started: Instant::now(), wall_ns: None }
     }
 
     /// A clock that the runtime's paused time moves, and whose wall clock shows `wall_ns` now.
@@ -42,11 +34,10 @@ impl Clock {
         Self { started: Instant::now(), wall_ns: Some(Arc::new(AtomicI64::new(wall_ns))) }
     }
 
-    /// Somebody sets the simulated wall clock, forth or back.
+    /// Moves the simulated wall clock, forward or back.
     #[cfg(any(test, feature = "sim"))]
     pub fn jump(&self, by_ns: i64) {
-        let wall_ns =
-            self.wall_ns.as_ref().expect("only a simulated clock jumps when it is told to");
+        let wall_ns = self.wall_ns.as_ref().expect("only a simulated clock can be moved");
         wall_ns.fetch_add(by_ns, Ordering::Relaxed);
     }
 
@@ -69,12 +60,7 @@ impl Clock {
 
     /// Nanoseconds since 1970 by the wall clock.
     #[inline]
-    #[cfg_attr(
-        not(any(test, feature = "sim")),
-        expect(clippy::unused_self, reason = "a simulated clock has its own time")
-    )]
     pub fn now_ns(&self) -> i64 {
-        #[cfg(any(test, feature = "sim"))]
         if let Some(wall_ns) = &self.wall_ns {
             return wall_ns.load(Ordering::Relaxed) + self.uptime().as_nanos() as i64;
         }
@@ -82,17 +68,17 @@ impl Clock {
         i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
     }
 
-    /// How long ago something was by the wall clock; one that went back makes it now.
+    /// Milliseconds since `at_ns` by the wall clock; 0 if the clock was set back since.
     pub fn age_ms(&self, at_ns: i64) -> Millis {
         u64::try_from(self.now_ns().saturating_sub(at_ns)).unwrap_or(0) / 1_000_000
     }
 
-    /// The moment, for the table.
+    /// Both times now, for the table.
     pub fn arrival(&self) -> ClockReading {
         self.arrival_at(self.now_ns())
     }
 
-    /// The moment, for the table, of a batch that came at `now_ns`.
+    /// Both times for a batch that came at `now_ns`.
     #[inline]
     pub fn arrival_at(&self, now_ns: i64) -> ClockReading {
         ClockReading { now_ms: self.now_ms(), now_ns }

@@ -1,15 +1,17 @@
-//! One client's socket: reads, timers and writes, in one task. What packets do is the party's.
+//! The carrier for byte streams: one task reads one client's stream, gives its packets to the `Party`, writes the
+//! answers, and watches the time.
 //!
 //! A turn is bounded by the work that it makes: packets taken, messages delivered, bytes written. Then
-//! other tasks run. What a turn leaves in the inlet is taken in the next one, before anything is read.
+//! other tasks run. The next turn takes the packets that are left in the inlet before it reads more.
 
 use std::future::poll_fn;
+use std::io::{self, IoSlice};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use slipring_core::{Limit, Stop, Work};
+use slipring_core::{Limit, Packets, Stop, Work};
 use slipring_wire::{Packet, RawPacket, Reason};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, Sleep, sleep_until};
@@ -20,14 +22,16 @@ use crate::connection_handle::ConnectionHandle;
 use crate::farewell::Entered;
 use crate::inlet::Inlet;
 use crate::origin::Origin;
-use crate::outlet::{Answers, Outlet, Writing};
+use crate::outlet::{Outlet, Writing};
 use crate::party::Party;
 use crate::passwords::Checked;
 use crate::supervision::Caught;
-use crate::waking::{FirstStep, QUIET, Woken};
+use crate::waking::{FirstStep, QUIET, WakeReason};
 
-/// Answers a client may leave unread before we stop reading from it, and taking what was read.
+/// Answers a client may leave unread before the broker reads and takes no more from it.
 const CONTROL_BYTES_MAX: usize = 64 << 10;
+/// Pieces that one system call writes at most.
+const SLICES_MAX: usize = 64;
 /// Longer than any connection lasts.
 const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 3_600);
 
@@ -40,28 +44,28 @@ pub(crate) struct Connection<S> {
     pub is_unfinished: bool,
     /// CONNACK is on its way.
     pub is_welcome: bool,
-    /// What the last read brought.
+    /// Bytes of the last read.
     last_read: usize,
-    /// Silence allowed before the client counts as gone.
+    /// How long the client may be silent before it counts as gone.
     patience: Duration,
     heard: Instant,
-    /// Set for the earliest end of patience, or to see whether it is quiet; moved on only when it fires.
+    /// Fires when the patience could be over, or to see whether the connection is quiet; reset only then.
     pub timer: Pin<Box<Sleep>>,
-    /// The timer is set to see whether it is quiet.
+    /// The timer is set to see whether the connection is quiet.
     pub is_watched: bool,
-    /// What it does first when it is woken.
+    /// What the task does first when it is woken.
     pub first: FirstStep,
 }
 
-/// What was heard of a client before its connection is served.
-pub(crate) struct Heard {
-    /// Its first packet, as a rule.
+/// What a client sent before the engine's threads serve it.
+pub(crate) struct FirstBytes {
+    /// Usually its first packet.
     pub inlet: Inlet,
-    /// Since when a CONNECT and its proof are waited for.
+    /// When the time for CONNECT and its proof began.
     pub begun: Instant,
 }
 
-impl Heard {
+impl FirstBytes {
     /// Nothing yet.
     #[cfg(any(test, feature = "sim"))]
     pub fn nothing(broker: &Broker) -> Self {
@@ -70,7 +74,7 @@ impl Heard {
 }
 
 /// Serves one client until the connection ends.
-pub(crate) async fn serve<S>(stream: S, heard: Heard, origin: Origin, broker: Arc<Broker>)
+pub(crate) async fn serve<S>(stream: S, heard: FirstBytes, origin: Origin, broker: Arc<Broker>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -95,7 +99,7 @@ where
 impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     fn new(
         stream: S,
-        heard: Heard,
+        heard: FirstBytes,
         broker: Arc<Broker>,
         connection: Arc<ConnectionHandle>,
     ) -> Self {
@@ -118,22 +122,22 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     async fn run(&mut self) -> ConnectionEnd {
-        if self.party.broker.lifecycle.is_stopping() {
+        if self.party.broker.stopping.is_set() {
             return ConnectionEnd::Closed(Reason::ServerShuttingDown);
         }
         let heard = self.inlet.len();
-        let mut first = (heard > 0).then_some(Ok(Woken::Read(heard)));
+        let mut first = (heard > 0).then_some(Ok(WakeReason::Read(heard)));
         loop {
             let woken = match first.take() {
                 Some(woken) => woken,
                 None => poll_fn(|cx| self.poll_step(cx)).await,
             };
             let step = match woken {
-                Ok(Woken::Read(count)) => self.take(count).await,
-                Ok(Woken::Unfinished) => self.take_in(0).await,
-                Ok(Woken::TurnOver) => self.let_others_run().await,
-                Ok(Woken::Checked(checked)) => self.take_checked(checked).await,
-                Ok(Woken::Timer) => self.check_patience(),
+                Ok(WakeReason::Read(count)) => self.take(count).await,
+                Ok(WakeReason::Unfinished) => self.take_in(0).await,
+                Ok(WakeReason::TurnOver) => self.let_others_run().await,
+                Ok(WakeReason::Checked(checked)) => self.take_checked(checked).await,
+                Ok(WakeReason::Timer) => self.check_patience(),
                 Err(end) => Err(end),
             };
             match step {
@@ -141,13 +145,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Err(ConnectionEnd::Closed(Reason::SessionTakenOver)) => {
                     return self.take_last().await;
                 }
-                Err(end @ ConnectionEnd::Lost(_)) => return self.take_left(end).await,
+                // If DISCONNECT is among the packets that were read, the connection ended with that.
+                Err(end @ ConnectionEnd::Lost(_)) => {
+                    return self.take_unanswered().await.err().unwrap_or(end);
+                }
                 Err(end) => return end,
             }
         }
     }
 
-    /// Gives memory back that only traffic needs.
+    /// Gives back memory that a quiet connection does not need.
     fn rest(&mut self) {
         self.inlet.rest();
         self.outlet.rest();
@@ -162,10 +169,38 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         CONTROL_BYTES_MAX.saturating_sub(self.outlet.waiting_bytes())
     }
 
-    pub fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
-        let Party { broker, client, connection, feed, .. } = &mut self.party;
-        let writing = Writing { broker, connection, client: client.as_ref(), work: &mut feed.work };
-        self.outlet.poll_write(cx, &mut self.stream, writing)
+    /// Writes packets until all are written or the turn is over; pending while the stream takes no more.
+    pub fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let Self { stream, outlet, party, .. } = self;
+        let Party { broker, client, connection, feed, .. } = party;
+        let client = client.as_ref();
+        let mut writing = Writing { broker, connection, client, work: &mut feed.work };
+        while !writing.work.is_over() {
+            if outlet.unsent.is_empty() && !outlet.refill(&mut writing) {
+                if outlet.is_unflushed {
+                    ready!(Pin::new(stream).poll_flush(cx))?;
+                    outlet.is_unflushed = false;
+                }
+                return Poll::Ready(Ok(()));
+            }
+            if writing.work.is_short_for(outlet.unsent.len()) {
+                writing.work.end();
+                break;
+            }
+            let stream = Pin::new(&mut *stream);
+            let count = ready!(match outlet.unsent.as_slice() {
+                Some(bytes) => stream.poll_write(cx, bytes),
+                None => poll_write_pieces(cx, stream, &outlet.unsent),
+            })?;
+            if count == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            outlet.is_unflushed = true;
+            outlet.unsent.advance(count);
+            writing.work.add(Work::CALL);
+            writing.work.add_bytes(count);
+        }
+        Poll::Ready(Ok(()))
     }
 
     /// A silent client is gone after one and a half keep-alives (MQTT-3.1.2-22).
@@ -185,7 +220,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         Err(self.party.time_out())
     }
 
-    /// Everything that one read brought.
+    /// Takes the packets of one read.
     pub async fn take(&mut self, count: usize) -> Result<(), ConnectionEnd> {
         if count == 0 {
             return Err(ConnectionEnd::Lost("the client closed the connection".into()));
@@ -196,51 +231,34 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         self.take_in(count).await
     }
 
-    /// A password was checked: the client is let in, and what it has sent meanwhile is taken.
+    /// A password was checked: lets the client in, and takes the packets that it has sent meanwhile.
     async fn take_checked(&mut self, checked: Checked) -> Result<(), ConnectionEnd> {
         self.party.conclude(checked)?;
         self.take_in(0).await
     }
 
     pub async fn take_in(&mut self, count: usize) -> Result<(), ConnectionEnd> {
-        // A client whose password was checked is known, but CONNACK is not on its way yet.
+        // After the check of its password a client is known, but it has no CONNACK yet.
         let welcome = self.is_welcome;
         if welcome {
             self.heard = self.party.broker.clock.now();
         }
         let mut result = self.take_packets(count as u64, welcome);
         if !welcome && self.party.client.is_some() {
-            // The journal knows the session before anything else that is said of it.
-            self.journal().await?;
+            // The journal gets the session before any other record about it.
+            self.party.journal(&mut self.outlet).await?;
             self.welcome().await;
             result = result.and_then(|()| self.take_packets(0, true));
         }
         self.inlet.rest_after(self.last_read);
-        self.journal().await?;
+        self.party.journal(&mut self.outlet).await?;
         result
-    }
-
-    /// Hands the batch to the journal; its answers go when what they promise is true.
-    async fn journal(&mut self) -> Result<(), ConnectionEnd> {
-        let Party { broker, feed, reply, blocks, .. } = &mut self.party;
-        match feed.journal(broker).await {
-            Ok(gate) => {
-                let (promised, blocks) = (feed.take_promised(), std::mem::take(blocks));
-                self.outlet.hold(&broker.journal.gates, reply, Answers { gate, promised, blocks });
-                self.party.received.clear();
-                Ok(())
-            }
-            Err(reason) => {
-                self.party.forget_batch();
-                Err(ConnectionEnd::Closed(reason))
-            }
-        }
     }
 
     async fn welcome(&mut self) {
         self.is_welcome = true;
         self.patience = match self.party.keep_alive_s {
-            0 => NEVER, // the network tells of a peer that is gone, by TCP's own keep-alive
+            0 => NEVER, // TCP's own keep-alive finds a peer that is gone
             seconds => Duration::from_secs(u64::from(seconds)) * 3 / 2,
         };
         self.heard = self.party.broker.clock.now();
@@ -249,8 +267,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         self.party.publish_inherited().await;
     }
 
-    /// Takes what was read until the work of a turn is done or its answers are many; of a client that is
-    /// not known yet, up to the packet with which it is.
+    /// Takes packets until the work of a turn is done or too many answers wait. A client that is not let in
+    /// yet has its packets taken only up to the one that lets it in.
     fn take_packets(&mut self, bytes: u64, welcome: bool) -> Result<(), ConnectionEnd> {
         self.party.feed.begin(&self.party.broker, self.party.broker.clock.now_ns());
         let mut result = Ok(());
@@ -275,7 +293,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         result
     }
 
-    /// Takes the next packet, if it is there as a whole; whether there may be another.
+    /// Takes the next packet, if all of it was read. Returns whether there may be another.
     #[inline]
     fn take_packet(&mut self) -> Result<bool, ConnectionEnd> {
         if self.party.check.is_some() {
@@ -308,4 +326,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 fn take_encoded(party: &mut Party, packet: &RawPacket<'_>) -> Result<bool, ConnectionEnd> {
     let version = party.conversation.version();
     party.take(Packet::decode(packet, version).map_err(Stop::from)?)
+}
+
+fn poll_write_pieces<S: AsyncWrite + Unpin>(
+    cx: &mut Context<'_>,
+    stream: Pin<&mut S>,
+    packets: &Packets,
+) -> Poll<io::Result<usize>> {
+    let mut slices = [IoSlice::new(&[]); SLICES_MAX];
+    let count = packets.slices(&mut slices);
+    stream.poll_write_vectored(cx, &slices[..count])
 }

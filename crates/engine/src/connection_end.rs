@@ -6,19 +6,19 @@ use slipring_wire::Reason;
 /// Why a connection ended.
 #[derive(Debug)]
 pub(crate) enum ConnectionEnd {
-    /// The client said goodbye.
+    /// The client sent DISCONNECT.
     Goodbye(Goodbye),
     /// The client closed the socket, or the network did.
     Lost(String),
     /// The client broke a rule or reached a limit.
     Stopped(Stop),
-    /// There is no room for the client, or it is not let in.
+    /// The broker refused CONNECT.
     Refused(ConnectRefusal),
-    /// No CONNECT came in time, or its authentication did not go on.
+    /// The client did not finish CONNECT and its authentication in time.
     Silent,
     /// The broker ends it.
     Closed(Reason),
-    /// What served it panicked, and said this.
+    /// The code that served it panicked with this message.
     Panicked(String),
 }
 

@@ -1,4 +1,4 @@
-//! One connection as everyone but its own task sees it.
+//! One connection as other tasks see it.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use atomic_waker::AtomicWaker;
 use slipring_core::{ConnectionKey, Owner};
 use slipring_wire::{Reason, Version};
-use tokio::sync::Notify;
 
+use crate::latch::Latch;
 use crate::notices::Allowance;
 use crate::origin::Origin;
 
-/// One connection: where it came from, what its client has proved, and how it is woken or ended.
+/// One connection: its origin, the name that its client has proved, and the means to wake or end it.
 #[derive(Debug)]
 pub(crate) struct ConnectionHandle {
     pub key: ConnectionKey,
@@ -19,20 +19,19 @@ pub(crate) struct ConnectionHandle {
     pub connected_ns: i64,
     /// Set once CONNECT was accepted.
     pub version: OnceLock<Version>,
-    /// The name that the client has proved, if its certificate has not.
+    /// The name that the client has proved without a certificate.
     proven: OnceLock<Box<str>>,
-    /// Whose quotas the connection is counted for.
+    /// The connection counts for this owner's quotas.
     owner: OnceLock<Owner>,
     closing: OnceLock<Reason>,
-    /// Whether it has published anything, or said that it will.
+    /// Whether it has published or declared anything.
     published: AtomicBool,
-    /// For what it says to other nodes.
+    /// How many notices it may still send.
     pub notices: Allowance,
     /// Wakes the connection's task.
     pub waker: AtomicWaker,
-    /// Whether the connection has let go of its session, and who waits for that.
-    left: AtomicBool,
-    left_told: Notify,
+    /// Set when the connection has let go of its session.
+    pub left: Latch,
 }
 
 impl ConnectionHandle {
@@ -48,31 +47,29 @@ impl ConnectionHandle {
             published: AtomicBool::new(false),
             notices: Allowance::default(),
             waker: AtomicWaker::new(),
-            left: AtomicBool::new(false),
-            left_told: Notify::new(),
+            left: Latch::default(),
         }
     }
 
-    /// The client has proved that this is its name.
+    /// Notes the name that the client has proved.
     pub fn prove(&self, name: Option<&str>) {
         if let Some(name) = name {
             let _ = self.proven.set(name.into());
         }
     }
 
-    /// The name that the client has proved. A name that it only gave, while there were no users, is
-    /// none.
+    /// The name that the client has proved. A name that nobody checked does not count.
     pub fn proven(&self) -> Option<&str> {
         self.origin.user.as_deref().or(self.proven.get().map(|name| &**name))
     }
 
-    /// Whose quotas the connection, and what comes by it, is counted for. Asked once it is known what the
-    /// client has proved.
+    /// The owner whose quotas count the connection and its messages. Call it only after the proof of the client
+    /// is checked.
     pub fn owner(&self) -> &Owner {
         self.owner.get_or_init(|| Owner::of(self.proven(), &self.origin.address))
     }
 
-    /// The client is a publisher from now on.
+    /// Notes that the client is a publisher.
     pub fn publishes(&self) {
         if !self.has_published() {
             self.published.store(true, Ordering::Relaxed);
@@ -81,23 +78,6 @@ impl ConnectionHandle {
 
     pub fn has_published(&self) -> bool {
         self.published.load(Ordering::Relaxed)
-    }
-
-    /// The connection has let go of its session.
-    pub fn leave(&self) {
-        self.left.store(true, Ordering::Release);
-        self.left_told.notify_waiters();
-    }
-
-    /// Waits until the connection has let go of its session.
-    pub async fn left(&self) {
-        loop {
-            let told = self.left_told.notified();
-            if self.left.load(Ordering::Acquire) {
-                return;
-            }
-            told.await;
-        }
     }
 
     /// Asks the connection to end. The first reason counts.

@@ -1,14 +1,14 @@
-//! Descriptors: as many as the system allows, and some of them kept from MQTT clients, so that the journal and the
-//! console always find one.
+//! File descriptors: as many as the system allows. Some are reserved, so that MQTT clients cannot take those that the
+//! journal and the console need.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Kept for the journal with its readers, and for what the process has open anyway: libraries, listeners, timers.
+/// Reserved for the journal with its readers, and for libraries, listeners and timers.
 const KEPT_FOR_ITSELF: usize = 128;
 
-/// Kept for the console: as many as it may have connections.
+/// Reserved for the console: one for each connection that it may have.
 static KEPT_FOR_CONSOLE: AtomicUsize = AtomicUsize::new(0);
 
 /// How many descriptors the process may have.
@@ -21,7 +21,7 @@ pub struct Descriptors {
 }
 
 impl Descriptors {
-    /// Raises the soft limit to the hard one, as far as the system lets us, and keeps some for the console.
+    /// Raises the soft limit to the hard one, if the system allows it, and reserves some for the console.
     pub(crate) fn raise(for_console: usize) {
         KEPT_FOR_CONSOLE.store(for_console, Relaxed);
         let limit = getrlimit(Resource::Nofile);
@@ -29,14 +29,14 @@ impl Descriptors {
         let _ = setrlimit(Resource::Nofile, raised);
     }
 
-    /// As it is now: somebody may change it while the process runs.
+    /// The limits now: somebody may change them while the process runs.
     pub fn now() -> Self {
         let most = getrlimit(Resource::Nofile).current;
         let most = most.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
         Self::of(most, KEPT_FOR_CONSOLE.load(Relaxed))
     }
 
-    /// Where there are few, half of them is kept.
+    /// If there are few, half of them are reserved.
     fn of(most: usize, for_console: usize) -> Self {
         let kept = (KEPT_FOR_ITSELF + for_console).min(most / 2);
         Self { most, for_clients: most - kept }

@@ -1,5 +1,5 @@
-//! The message being delivered as its subscribers get it: encoded once for each way it can look, and its payload
-//! shared if it is large.
+//! Encodes the message that is being delivered: once for each form that subscribers get, with the payload shared if it
+//! is large.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use slipring_core::{
 };
 use slipring_wire::{Publish, QoS, Version};
 
-/// From this size on a payload is shared by subscribers that are far behind, if it goes to so many: they may all
+/// Subscribers that are far behind share payloads of at least this size, if there are `SUBSCRIBERS_MANY`: each may
 /// hold thousands of them.
 const SHARED_BEHIND_BYTES_MIN: usize = 512;
 const SUBSCRIBERS_MANY: usize = 8;
@@ -22,11 +22,11 @@ pub(crate) struct Encoded {
     /// Encoded at most once for each version and retain flag; of a message with a shared payload only what
     /// comes before it.
     forms: [Vec<u8>; 4],
-    /// The same for one subscriber alone, with its subscription identifiers.
+    /// The form for one subscriber alone, with its subscription identifiers.
     identified: Vec<u8>,
-    /// The payload, once somebody holds it, in a buffer of about its length.
+    /// The shared payload in a buffer of about its length, once a subscriber holds it.
     payload: Option<SharedBytes>,
-    /// The payload where it was read, among other packets, once somebody holds it.
+    /// The shared payload in the buffer where it was read among other packets, once a subscriber holds it.
     part: Option<SharedBytes>,
     /// Whether subscribers that are far behind share the payload although it is not large.
     shares_behind: bool,
@@ -40,7 +40,7 @@ pub(crate) struct Form<'a> {
 }
 
 impl Encoded {
-    /// Another message follows, for so many subscribers.
+    /// Begins with another message, for so many subscribers.
     #[inline]
     pub fn begin(&mut self, message: &Publish<'_>, subscribers: usize) {
         self.forms.iter_mut().for_each(Vec::clear);
@@ -49,7 +49,7 @@ impl Encoded {
         self.shares_behind = is_for_many && message.payload.len() >= SHARED_BEHIND_BYTES_MIN;
     }
 
-    /// Lets go of what was read, and of the payload: an idle publisher holds neither.
+    /// Drops the buffer and the payload: an idle publisher holds neither.
     pub fn release(&mut self) {
         (self.buffer, self.payload, self.part) = (None, None, None);
     }
@@ -67,7 +67,7 @@ impl Encoded {
         to.push_encoded(self.form(message, version, form), form.expires_ms)
     }
 
-    /// Adds a message that was kept to an outbox, at QoS 0.
+    /// Adds a message that the broker kept to an outbox, at QoS 0.
     pub fn push_kept(&mut self, delivery: &Delivery, to: &mut Outgoing) -> Pushed {
         let Some(version) = to.version() else { return Pushed::Quiet };
         let Delivery { message, qos, retain, identifiers } = delivery;
@@ -83,7 +83,7 @@ impl Encoded {
         to.push_encoded(head, message.expires_ms)
     }
 
-    /// A message to keep; a large payload is shared.
+    /// Makes a message that can be kept; a large payload is shared.
     pub fn keep(&mut self, message: &Publish<'_>, topic: Arc<str>, now_ms: Millis) -> Message {
         if message.payload.len() < SHARED_BYTES_MIN {
             return Message::new(message, topic, now_ms);
@@ -91,7 +91,7 @@ impl Encoded {
         Message::sharing(message, self.share(message), topic, now_ms)
     }
 
-    /// The payload as many can hold it, for as long as they like.
+    /// The payload, for any number of subscribers and any time.
     fn share(&mut self, message: &Publish<'_>) -> SharedBytes {
         let payload = self.payload.get_or_insert_with(|| {
             let bytes = message.payload.len();
@@ -102,7 +102,7 @@ impl Encoded {
         payload.clone()
     }
 
-    /// The payload where it was read, for a subscriber that holds few such buffers.
+    /// The payload in the buffer where it was read, for a subscriber that holds few such buffers.
     fn part_for(&mut self, message: &Publish<'_>, to: &Outgoing) -> Option<SharedBytes> {
         let buffer = self.buffer.as_ref().filter(|buffer| to.can_hold_part(buffer))?;
         if self.part.is_none() {
@@ -133,7 +133,7 @@ impl Encoded {
     }
 }
 
-/// What comes before the payload; of a large message that is all that was encoded.
+/// The bytes before the payload. Of a large message only these were encoded.
 fn without_payload(encoded: &[u8], payload_bytes: usize) -> &[u8] {
     if payload_bytes >= SHARED_BYTES_MIN {
         return encoded;

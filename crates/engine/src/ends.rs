@@ -1,30 +1,30 @@
-//! Ends of sessions that the journal has not made safe yet: a crash could take them back. Never does I/O.
+//! Ends of sessions that are not on the disk yet: a crash could bring the sessions back. Never does I/O.
 
 use std::collections::HashMap;
 
 use crate::gates::{Gate, Gates};
 
-/// How many are kept before those that are safe by now are looked for.
+/// From this number on, ends that are safe by now are removed.
 const SWEEP_MIN: usize = 64;
 
-/// By client identifier. There are no more than sessions that ended since the last sync.
+/// The unsafe ends by client identifier: at most the sessions that ended since the last sync, and a few more.
 #[derive(Debug, Default)]
 pub(crate) struct Ends {
     unsafe_ends: HashMap<Box<str>, End>,
     sweep_at: usize,
 }
 
-/// What a crash could take back until a gate is open.
+/// An end that a crash could take back until its gate is open.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct End {
     pub gate: Gate,
-    /// Whether the session itself would be there again: not one that ends with its connection, nor one
-    /// that goes on.
+    /// Whether the crash would bring the session back. It brings back neither a session that ends with its
+    /// connection, nor one whose client only left.
     pub is_kept_session: bool,
 }
 
 impl Ends {
-    /// A session of this client has ended, or its client has said goodbye.
+    /// Adds the end of a session of this client, or its DISCONNECT.
     pub fn add(&mut self, client_id: &str, mut end: End, gates: &Gates) {
         if gates.is_open(end.gate) {
             return;
@@ -34,7 +34,7 @@ impl Ends {
             self.sweep_at = SWEEP_MIN.max(2 * self.unsafe_ends.len());
         }
         if self.is_unsafe(client_id, gates) {
-            end.is_kept_session = true; // of an earlier session: the later gate covers both
+            end.is_kept_session = true; // an earlier session was; the later gate covers both
         }
         self.unsafe_ends.insert(client_id.into(), end);
     }
@@ -45,7 +45,8 @@ impl Ends {
         end.is_some_and(|end| end.is_kept_session && !gates.is_open(end.gate))
     }
 
-    /// The gate of the last end of this client's sessions; an open one where that is long safe.
+    /// The gate of the last end of this client's sessions; an open gate if there is none. It must be open before the
+    /// client may learn that its session has ended or that its DISCONNECT was taken.
     pub fn gate(&self, client_id: &str) -> Gate {
         self.unsafe_ends.get(client_id).map_or(Gate::OPEN, |end| end.gate)
     }

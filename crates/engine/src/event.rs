@@ -1,58 +1,60 @@
-//! What happened, kept for the control plane until it fetches it; bounded.
+//! Events, kept for the control plane until it fetches them; bounded.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use slipring_core::shortened;
 
-/// Events kept; when nobody fetches them the oldest go, and are counted.
+use crate::locks::lock;
+
+/// Events kept. If nobody fetches them, the oldest are dropped and counted.
 const EVENTS_MAX: usize = 10_000;
-/// What somebody names may be as long as a topic; so much of it is enough for a person.
+/// Longer texts, such as client identifiers and topics, are cut to this.
 const TEXT_BYTES_MAX: usize = 1_024;
 
-/// One thing that happened.
+/// Something that happened in the broker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// Nanoseconds since 1970.
     pub at_ns: i64,
-    /// What.
+    /// What happened.
     pub kind: EventKind,
-    /// Who: a client identifier, or the address of one that has not told it.
+    /// The client identifier, or the address of a client that has not sent it.
     pub client: String,
-    /// More about it: an address, a filter, a reason.
+    /// Details: an address, a filter, a reason.
     pub detail: String,
 }
 
 /// The kinds of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
-    /// A client was let in.
+    /// A client connected.
     Connected,
-    /// A client is gone, with the reason.
+    /// A client disconnected, with the reason.
     Disconnected,
     /// A connection ended before its client was let in.
     Refused,
     /// A filter was subscribed to.
     Subscribed,
-    /// A filter was given up.
+    /// A filter was unsubscribed.
     Unsubscribed,
     /// A filter was not granted, with the reason.
     SubscriptionRefused,
-    /// Samples, frames or chunks of a client were not taken, with the reason.
+    /// Samples, frames or chunks of a client were refused, with the reason.
     PublishRefused,
     /// Messages for a slow subscriber were dropped.
     Dropped,
-    /// The session of a client that did not come back is over.
+    /// The session of a client that did not come back has expired.
     Expired,
     /// An operator ended a session.
     Ended,
-    /// A client says something to the broker.
+    /// A client sent a notice to the broker.
     Notice,
-    /// Something beside the journal went wrong: a snapshot, a batch it cannot take.
+    /// A snapshot failed, or the journal could not take a batch.
     JournalTrouble,
-    /// A task of the broker itself panicked and was started again.
+    /// A task of the broker panicked and was started again.
     Restarted,
-    /// A task that serves one client panicked, and ended.
+    /// A task that serves one client panicked and ended.
     Panicked,
 }
 
@@ -87,7 +89,7 @@ pub(crate) struct Events {
 
 impl Events {
     pub fn report(&self, at_ns: i64, kind: EventKind, client: &str, detail: impl AsRef<str>) {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = lock(&self.waiting);
         if waiting.0.len() >= EVENTS_MAX {
             waiting.0.pop_front();
             waiting.1 += 1;
@@ -98,7 +100,7 @@ impl Events {
     }
 
     pub fn take(&self) -> (Vec<Event>, u64) {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = lock(&self.waiting);
         let (events, lost) = std::mem::take(&mut *waiting);
         (events.into(), lost)
     }
@@ -120,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_of_a_long_name_is_short() {
+    fn a_long_name_is_cut_in_an_event() {
         let events = Events::default();
         let long = "ä".repeat(TEXT_BYTES_MAX);
         events.report(1, EventKind::Subscribed, &long, format!("a{long}"));

@@ -1,4 +1,4 @@
-//! The end of a connection: last words, last reads, and everything that others must learn.
+//! The end of a connection: the last packets to the client and from it, then the session, the will and the events.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -19,29 +19,29 @@ use crate::party::Party;
 use crate::supervision::spawn;
 use crate::wills;
 
-/// How long the last words to a client may take.
+/// How long the last packets to a client may take.
 const FAREWELL_MAX: Duration = Duration::from_millis(1_500);
-/// How long acknowledgements, and then the closing, may wait for the journal when the connection ends.
+/// How long acknowledgements, and then closing the stream, may wait for the journal when the connection ends.
 const HELD_MAX: Duration = Duration::from_millis(500);
-/// How long a client that was told why may take to read it and close its side.
+/// How long a client may take to read the reason and close its side.
 const LINGER_MAX: Duration = Duration::from_millis(500);
 /// How long a stopping broker waits for a client to close its side.
 const LAST_READS_MAX: Duration = Duration::from_millis(500);
 
-/// A place among the connections, free again however the task ends.
+/// A connection's entry in `Connections`, removed however the task ends.
 pub(crate) struct Entered(pub Arc<Broker>, pub Arc<ConnectionHandle>);
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        self.1.leave(); // nobody waits for a connection that is gone
+        self.1.left.set(); // nobody waits for a connection that is gone
         self.0.connections.exit(&self.1);
     }
 }
 
 impl Feed {
-    /// The batch panicked half-way: nothing of it goes on, and what it claimed waits again.
+    /// Forgets a batch that panicked half-way: nothing of it goes on, and messages that it claimed wait again.
     #[cold]
-    pub fn forget_batch(&mut self, broker: &Broker) {
+    fn forget_batch(&mut self, broker: &Broker) {
         self.need = Durability::Memory;
         self.batch.clear();
         self.retained.clear();
@@ -59,8 +59,8 @@ impl Party {
         }
     }
 
-    /// The batch is in no journal, and none of it is acknowledged: a QoS 2 message of it that comes again is
-    /// new.
+    /// Forgets a batch that is not in the journal and not acknowledged: when one of its QoS 2 messages comes
+    /// again, it is new.
     pub fn forget_batch(&mut self) {
         self.reply.clear();
         let Some(client) = &self.client else { return };
@@ -72,14 +72,14 @@ impl Party {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
-    /// What served the client panicked: the batch it was at is as if it had never come.
+    /// The code that served the client panicked: forgets the current batch.
     pub fn after_panic(&mut self, why: String) -> ConnectionEnd {
         self.party.forget_batch();
         self.party.feed.forget_batch(&self.party.broker);
         ConnectionEnd::Panicked(why)
     }
 
-    /// The end panicked, too: all that is left to do is to let the session go.
+    /// The end panicked, too: only lets go of the session.
     pub fn abandon(&mut self, why: &str) {
         let Party { broker, client, connection, .. } = &self.party;
         broker.monitor.report(EventKind::Panicked, self.party.name(), why);
@@ -88,7 +88,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         }
     }
 
-    /// The end: last words, last reads, and everything that others must learn.
+    /// Ends the connection: last packets, session, will, events.
     pub async fn finish(&mut self, end: ConnectionEnd) {
         let stopping = matches!(end, ConnectionEnd::Closed(Reason::ServerShuttingDown));
         self.count_limit(&end);
@@ -105,7 +105,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         self.party.leave(&end).await;
         self.party.feed.paths.forget(&self.party.broker);
         let broker = &self.party.broker;
-        if let Some(later) = self.party.feed.take_later() {
+        if let Some(later) = self.party.feed.post.take_later() {
             spawn(broker, self.party.name(), later.settle(Arc::clone(broker)));
         }
         if let Some(client) = &self.party.client {
@@ -125,8 +125,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         }
     }
 
-    /// Whether the session is let go before the last words: somebody waits for it, or the last word is the
-    /// closing itself, which tells a client that its goodbye is in the journal.
+    /// Whether the connection lets go of the session before its last packets: another connection waits for it, or
+    /// closing the stream tells the client that its DISCONNECT is in the journal.
     fn leaves_first(&self, end: &ConnectionEnd) -> bool {
         match end {
             ConnectionEnd::Closed(reason) => *reason == Reason::SessionTakenOver,
@@ -138,7 +138,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         }
     }
 
-    /// Closing a socket with bytes unread resets it, and the client might never read the reason.
+    /// Reads and drops the rest: closing a socket with unread bytes resets it, and the client might never read the
+    /// reason.
     async fn discard_the_rest(&mut self) -> std::io::Result<()> {
         while poll_fn(|cx| self.inlet.poll_read(&mut self.stream, cx)).await? > 0 {
             self.inlet.clear();
@@ -182,14 +183,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         self.write_all().await?;
         if let (ConnectionEnd::Goodbye(_), Some(client)) = (end, &self.party.client) {
             let broker = &self.party.broker;
-            let _ =
-                timeout(HELD_MAX, broker.journal.gates.passed(broker.sessions.end_gate(client)))
-                    .await;
+            let gate = broker.sessions.registry().ends.gate(&client.name);
+            let _ = timeout(HELD_MAX, broker.journal.gates.passed(gate)).await;
         }
         self.stream.shutdown().await
     }
 
-    /// Sends what waits for the journal, as soon as it may.
+    /// Sends the answers that wait for the journal, each when its gate opens.
     async fn send_held(&mut self) -> std::io::Result<()> {
         while let Some(gate) = self.outlet.last_gate() {
             if !self.party.broker.journal.gates.passed(gate).await {
@@ -200,7 +200,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         Ok(())
     }
 
-    /// A stopping broker takes what its clients sent before they knew.
+    /// A stopping broker takes packets that its clients sent before they knew.
     async fn read_to_the_end(&mut self) -> Result<(), ConnectionEnd> {
         loop {
             self.take_unanswered().await?;

@@ -1,9 +1,14 @@
-//! What the journal has made safe, and who waits for it.
+//! Gates: an acknowledgement, or a delivery at QoS 2, goes only when the journal has come far enough for it.
 //!
-//! An acknowledgement, or a QoS 2 delivery, leaves only when the journal has come far enough for it.
+//! Example: three publishers send a message at QoS 1 each, and each batch has 100 bytes. Marks count the bytes
+//! that were appended, so the batches end at the marks 100, 200 and 300. The durability of the first topic is
+//! `memory`, of the second `process`, of the third `disk`. The PUBACK of the first goes at once. The second
+//! waits at the gate `process` 200, the third at the gate `disk` 300. The journal writes all 300 bytes with one
+//! call: `written` is 300, and the second PUBACK goes. Then it syncs: `synced` is 300, and the third goes. If
+//! the sync fails, the third publisher gets no PUBACK: its connection ends, and it sends the message again.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use slipring_core::Durability;
 use slipring_core::memory::{self, Counted};
@@ -14,8 +19,9 @@ use tokio::sync::futures::Notified;
 
 use crate::acknowledged::Acknowledgements;
 use crate::connection_handle::ConnectionHandle;
+use crate::locks::lock;
 
-/// How far the journal must have come, and in which way.
+/// How far the journal must be written, or synced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Gate {
     pub level: Durability,
@@ -23,14 +29,14 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Nothing has to be waited for.
+    /// A gate that is always open.
     pub const OPEN: Self = Self { level: Durability::Memory, mark: 0 };
 }
 
 /// How far the journal has come, and the connections to wake when it comes further.
 #[derive(Debug, Default)]
 pub(crate) struct Gates {
-    /// Bytes that the journal was given; what of them is not written waits in memory.
+    /// Bytes that the journal was given; those that are not written wait in memory.
     appended: AtomicU64,
     written: AtomicU64,
     synced: AtomicU64,
@@ -39,14 +45,14 @@ pub(crate) struct Gates {
     // A lock: taken once for each read that has something to acknowledge, and after each write and
     // sync of the journal. Taken last.
     waiting: Mutex<Vec<(Gate, Arc<ConnectionHandle>)>>,
-    /// Told of every progress.
+    /// Notified of every progress.
     pub moved: Notify,
-    /// What went through them.
+    /// How many messages were acknowledged.
     pub acknowledged: Acknowledgements,
 }
 
 impl Gates {
-    /// Whether the journal has come so far.
+    /// Whether the journal has come as far as this gate needs.
     pub fn is_open(&self, gate: Gate) -> bool {
         match gate.level {
             Durability::Memory => true,
@@ -55,7 +61,7 @@ impl Gates {
         }
     }
 
-    /// Whether no gate opens any more.
+    /// Whether the journal has failed, so that no gate opens any more.
     pub fn has_failed(&self) -> bool {
         self.failed.load(Ordering::Acquire)
     }
@@ -65,7 +71,7 @@ impl Gates {
         self.full.load(Ordering::Relaxed)
     }
 
-    /// Why a message that must be this safe cannot be taken now.
+    /// The reason code that refuses a message of this durability now, if the journal is full or has failed.
     #[inline]
     pub fn refusal(&self, level: Durability) -> Option<Reason> {
         if level == Durability::Memory {
@@ -77,20 +83,15 @@ impl Gates {
         self.is_full().then_some(Reason::QuotaExceeded)
     }
 
-    /// A mark that the next write reaches.
-    pub fn next_write(&self) -> JournalMark {
-        self.written.load(Ordering::Acquire) + 1
-    }
-
-    /// Wakes the connection when the gate opens, or at once when it has.
+    /// Wakes the connection when the gate opens, or at once if it is open.
     pub fn wait(&self, gate: Gate, connection: &Arc<ConnectionHandle>) {
-        self.waiting().push((gate, Arc::clone(connection)));
+        lock(&self.waiting).push((gate, Arc::clone(connection)));
         if self.is_open(gate) || self.has_failed() {
             connection.waker.wake(); // it opened meanwhile
         }
     }
 
-    /// Returns when the gate is open; false when it never opens.
+    /// Waits until the gate opens; false if it never will.
     pub async fn passed(&self, gate: Gate) -> bool {
         loop {
             let moved = self.moved.notified();
@@ -104,13 +105,13 @@ impl Gates {
         }
     }
 
-    /// So many more bytes wait for the journal.
+    /// Counts bytes that wait for the journal.
     pub fn append(&self, bytes: usize) {
         self.appended.fetch_add(bytes as u64, Ordering::Relaxed);
         memory::take(bytes);
     }
 
-    /// The journal has come further. Called from its thread.
+    /// Notes how far the journal has come, and opens gates. The journal's thread calls this.
     pub fn progress(&self, progress: &CommitProgress) {
         let before = self.written.swap(progress.written, Ordering::AcqRel);
         memory::give(progress.written.saturating_sub(before) as usize);
@@ -123,7 +124,7 @@ impl Gates {
 
     fn wake(&self) {
         let all = self.has_failed();
-        let mut waiting = self.waiting();
+        let mut waiting = lock(&self.waiting);
         waiting.retain(|(gate, connection)| {
             let open = all || self.is_open(*gate);
             if open {
@@ -137,20 +138,16 @@ impl Gates {
     pub fn written(&self) -> JournalMark {
         self.written.load(Ordering::Acquire)
     }
-
-    fn waiting(&self) -> MutexGuard<'_, Vec<(Gate, Arc<ConnectionHandle>)>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
-/// Waits for progress; so many bytes are held in memory meanwhile.
+/// Waits for progress, and counts the bytes that the caller holds in memory meanwhile.
 pub(crate) async fn wait_holding(bytes: usize, moved: Notified<'_>) {
     let _counted = Counted::new(bytes);
     moved.await;
 }
 
 impl Drop for Gates {
-    /// The journal is closed: what it did not write is gone.
+    /// The journal is closed: bytes that it did not write are counted no longer.
     fn drop(&mut self) {
         let unwritten = self.appended.get_mut().saturating_sub(*self.written.get_mut());
         memory::give(unwritten as usize);

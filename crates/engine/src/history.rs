@@ -1,4 +1,4 @@
-//! Reads the state that a journal describes: the newest snapshot, and the batches behind it. Never writes.
+//! Reads the state that a journal describes: the newest snapshot, and the batches after it. Never writes.
 
 use std::path::Path;
 
@@ -18,15 +18,15 @@ const TRIES: usize = 8;
 /// The state that a journal describes.
 pub(crate) struct JournalState {
     pub ledger: Ledger,
-    /// Behind the last batch that was read.
+    /// The position after the last batch that was read.
     pub end: JournalPosition,
-    /// What of the journal could not be read.
+    /// Parts of the journal that could not be read.
     pub damage: Vec<Damage>,
-    /// Records and samples that made no sense, and a snapshot that could not be used.
+    /// Records and samples that are malformed, and a snapshot that could not be used.
     pub flaws: Vec<String>,
 }
 
-/// Reads the newest snapshot and every batch behind it.
+/// Reads the newest snapshot and every batch after it.
 pub(crate) fn read(journal: &Journal) -> Result<JournalState, ReadError> {
     read_by(&mut journal.reader(), &mut |ledger, batch, flaws| {
         apply_records(ledger, batch, flaws);
@@ -53,7 +53,7 @@ fn read_by(reader: &mut JournalReader, each: Each<'_>) -> Result<JournalState, R
     Ok(JournalState { ledger, end, damage, flaws: flaws.0 })
 }
 
-/// What made no sense, the first of it in words.
+/// The first malformed records, in words.
 #[derive(Default)]
 struct Flaws(Vec<String>);
 
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_frame_is_told_with_its_place() {
+    fn a_payload_that_is_no_frame_is_reported_with_its_offset() {
         let world = World::new("flaw");
         let mut batch = Batch::new();
         batch.begin("p", 1);

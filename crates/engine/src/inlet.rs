@@ -1,4 +1,4 @@
-//! The bytes read from one socket and not understood yet.
+//! The bytes read from one stream and not taken as packets yet.
 //!
 //! Small packets are read many at a time into one buffer. A large one gets a buffer of its own, which its
 //! subscribers then share: its payload is never moved. Packets between the two are read many at a time into a buffer
@@ -13,30 +13,30 @@ use slipring_core::{SharedBytes, recycled};
 use slipring_wire::{PacketSplit, RawPacket, Violation, split_packet};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// What a quiet connection holds on to.
+/// The buffer of a quiet connection.
 const BYTES_MIN: usize = 2 << 10;
-/// What one read takes at most while packets are small.
+/// Bytes of one read at most while packets are small.
 const BYTES_READ_MAX: usize = 64 << 10;
-/// What one read of a large packet takes at most.
+/// Bytes of one read of a large packet at most.
 const LARGE_READ_MAX: usize = 256 << 10;
-/// From this length on a packet that is not all there gets a buffer of its own.
+/// An incomplete packet of at least this length gets a buffer of its own.
 const LARGE_BYTES_MIN: usize = 32 << 10;
-/// From this length on packets are read into a buffer that can be shared.
+/// Packets of at least this length are read into a buffer that can be shared.
 const MIDDLE_BYTES_MIN: usize = 8 << 10;
-/// What is read after a large packet to see how long the next one is, where no buffer of its length is at hand.
+/// Bytes read after a large packet to learn the length of the next one, if no buffer of that length is at hand.
 const PEEK_BYTES: usize = 512;
 
 /// A buffer that grows with the traffic and shrinks when it is quiet.
 #[derive(Debug)]
 pub(crate) struct Inlet {
     bytes: Vec<u8>,
-    /// What is understood of `bytes`, or of a shared buffer.
+    /// How many bytes of `bytes`, or of a shared buffer, were taken as packets.
     start: usize,
     /// Packets that are not in `bytes`.
     apart: Apart,
-    /// The length of the last packet if it was not a small one: the next one is likely to be as long. Else 0.
+    /// The length of the last packet, as a guess for the next one; 0 if it was small.
     expected: usize,
-    /// How much room the next read of several packets of middle length gets.
+    /// The size of the buffer for the next read of several packets of middle length.
     shared_room: usize,
     counted: Counted,
 }
@@ -46,11 +46,12 @@ pub(crate) struct Inlet {
 enum Apart {
     #[default]
     None,
-    /// Room for what is expected, behind a copy of what is in `bytes`. It is there while a read is tried, and no longer.
+    /// A buffer for packets of the expected length, which begins with a copy of `bytes`. It exists only during a
+    /// read.
     Guessed(Vec<u8>),
-    /// A large packet of which so many bytes are to come in all.
+    /// A large packet that is incomplete, and its whole length.
     Coming(Vec<u8>, usize),
-    /// A whole packet, or several of middle length and the beginning of the next one.
+    /// One whole packet, or several of middle length and the beginning of the next one.
     Shared(SharedBytes),
 }
 
@@ -62,7 +63,7 @@ impl Inlet {
         Self { bytes, start: 0, apart, expected: 0, shared_room, counted }
     }
 
-    /// Reads once; how many bytes came, 0 at the end of the stream.
+    /// Reads once. Returns the number of bytes, 0 at the end of the stream.
     pub fn poll_read<S: AsyncRead + Unpin>(
         &mut self,
         stream: &mut S,
@@ -81,7 +82,7 @@ impl Inlet {
         Poll::Ready(Ok(count))
     }
 
-    /// Makes room for the next read; how many bytes it may bring, at least one.
+    /// Makes room for the next read. Returns how many bytes it may bring, at least one.
     fn make_room(&mut self) -> std::io::Result<usize> {
         self.set_apart();
         if let Apart::Coming(bytes, length) = &mut self.apart {
@@ -108,7 +109,7 @@ impl Inlet {
         Ok(if is_large_expected { room.min(PEEK_BYTES) } else { room })
     }
 
-    /// What is not understood yet begins `bytes`. What is left of a shared buffer is copied there: no more is held.
+    /// Moves the bytes that were not taken to the beginning of `bytes`, and lets go of a shared buffer.
     fn take_rest(&mut self) {
         if let Apart::Shared(shared) = &self.apart {
             self.bytes.extend_from_slice(&shared[self.start..]);
@@ -119,8 +120,8 @@ impl Inlet {
         self.start = 0;
     }
 
-    /// Takes room for packets as long as the last one, and says how much; None where small ones are expected, or
-    /// there is no such room at hand.
+    /// Takes a buffer for packets as long as the last one. Returns its room, or None if small packets are expected or
+    /// no such buffer is at hand.
     fn guess(&mut self) -> Option<usize> {
         let (expected, begun) = (self.expected, self.bytes.len());
         let is_middle = (MIDDLE_BYTES_MIN..LARGE_BYTES_MIN).contains(&expected);
@@ -140,7 +141,7 @@ impl Inlet {
         Some(if expected < LARGE_BYTES_MIN { room } else { room.min(expected) })
     }
 
-    /// After a read: what came is in a buffer that fits it.
+    /// After a read: moves the bytes to a buffer that fits them.
     fn settle_guess(&mut self) {
         let Apart::Guessed(bytes) = &mut self.apart else { return };
         let bytes = std::mem::take(bytes);
@@ -185,7 +186,7 @@ impl Inlet {
         self.count();
     }
 
-    /// Takes note of what a read brought.
+    /// After a read: shares a packet that is complete, or grows a full buffer.
     fn filled(&mut self) {
         match std::mem::take(&mut self.apart) {
             Apart::Coming(bytes, length) if bytes.len() == length => {
@@ -202,7 +203,7 @@ impl Inlet {
         }
     }
 
-    /// Bytes that were read and not understood yet.
+    /// How many bytes were read and not taken yet.
     pub fn len(&self) -> usize {
         let apart = match &self.apart {
             Apart::None => 0,
@@ -212,7 +213,7 @@ impl Inlet {
         self.bytes.len() + apart - self.start
     }
 
-    /// The next whole packet, if it is there.
+    /// The next packet, if it is complete.
     #[inline]
     pub fn next(&self, length_max: usize) -> Result<Option<RawPacket<'_>>, Violation> {
         let bytes = match &self.apart {
@@ -227,7 +228,7 @@ impl Inlet {
         }
     }
 
-    /// The buffer of the next whole packet, if it can be shared.
+    /// The buffer of the next packet, if it can be shared.
     #[inline]
     pub fn shared(&self) -> Option<&SharedBytes> {
         match &self.apart {
@@ -251,7 +252,7 @@ impl Inlet {
         }
     }
 
-    /// Forgets what was not understood.
+    /// Drops all bytes.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.start = 0;
@@ -259,7 +260,7 @@ impl Inlet {
         self.count();
     }
 
-    /// Gives memory back after a small read, once everything was understood.
+    /// Gives memory back after a small read, once all bytes were taken.
     pub fn rest_after(&mut self, count: usize) {
         if count < BYTES_MIN && self.is_grown() {
             recycled::give(std::mem::take(&mut self.bytes));
@@ -267,7 +268,7 @@ impl Inlet {
         }
     }
 
-    /// Whether it holds memory that nothing needs now.
+    /// Whether it holds memory that it does not need now.
     pub fn is_grown(&self) -> bool {
         let is_empty = self.start == self.bytes.len() && matches!(self.apart, Apart::None);
         is_empty && self.bytes.capacity() > BYTES_MIN
@@ -294,8 +295,8 @@ impl Inlet {
     }
 }
 
-/// The length of the large packet that these bytes begin or are, if their buffer is not much longer: who holds a
-/// packet must not hold much more memory than that.
+/// The length of the large packet that these bytes begin or are, if their buffer is not much longer: a subscriber that
+/// holds the packet must not hold much more memory.
 fn fitting_length(bytes: &Vec<u8>) -> Option<usize> {
     let length = match split_packet(bytes, usize::MAX) {
         Ok(PacketSplit::Incomplete(length)) => length,
@@ -306,7 +307,7 @@ fn fitting_length(bytes: &Vec<u8>) -> Option<usize> {
     fits.then_some(length)
 }
 
-/// How much room the next read gets after one that brought so many bytes into a buffer.
+/// The size of the next buffer, after a read of so many bytes into one of this capacity.
 fn next_room(bytes: usize, capacity: usize) -> usize {
     let room = match bytes {
         _ if bytes == capacity => 2 * capacity,
@@ -316,8 +317,8 @@ fn next_room(bytes: usize, capacity: usize) -> usize {
     room.clamp(BYTES_READ_MAX, LARGE_READ_MAX)
 }
 
-/// Gives a packet of this length more room: a buffer that is at hand, or one that grows with what has arrived, not
-/// with what was announced.
+/// Gives a packet of this length more room: a buffer that is at hand, or one that grows with the bytes that have
+/// arrived, not with the announced length.
 fn make_larger(bytes: &mut Vec<u8>, length: usize) -> std::io::Result<()> {
     if let Some(mut larger) = recycled::take(length) {
         larger.extend_from_slice(bytes);

@@ -4,11 +4,12 @@
 //! the first after that. At 13:02 message 9 is read back from the journal: 62 minutes old by the wall clock,
 //! of which `since(9)` says that 60 are the jump. Message 10 is as old as the wall clock says.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use slipring_core::Offset;
 
 use crate::clock::Clock;
+use crate::locks::lock;
 
 /// A smaller difference between the two clocks is drift, not a jump.
 const JUMP_NS: i64 = 500_000_000;
@@ -38,13 +39,13 @@ impl Jumps {
         Self { start_ns: start_ns(&clock), clock, seen: Mutex::default() }
     }
 
-    /// Looks at both clocks; `next_offset` is the next message's number in the journal.
+    /// Compares both clocks; `next_offset` is the next message's number in the journal.
     pub fn look(&self, next_offset: Offset) {
         self.note(next_offset, start_ns(&self.clock).saturating_sub(self.start_ns));
     }
 
     fn note(&self, next_offset: Offset, ahead_ns: i64) {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = lock(&self.seen);
         let jump_ns = ahead_ns.saturating_sub(seen.ahead_ns);
         if jump_ns.abs() > JUMP_NS {
             if seen.jumps.len() == JUMPS_MAX {
@@ -55,9 +56,9 @@ impl Jumps {
         }
     }
 
-    /// How far the clock has jumped since the message with this number came.
+    /// How far the clock has jumped since the message with this offset came.
     pub fn since(&self, offset: Offset) -> i64 {
-        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = lock(&self.seen);
         let after = seen.jumps.iter().filter(|(first, _)| offset < *first);
         after.map(|(_, jump_ns)| jump_ns).sum()
     }

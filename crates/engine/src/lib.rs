@@ -1,9 +1,11 @@
 //! Sockets, timers and threads; drives `core` and `journal`.
 //!
-//! What a packet means, who is let in, what a quota allows and who gets a message is decided in `core`. The
-//! engine decides only what depends on the running process: whose turn it is (`turns`, `line`, `passwords`,
-//! `listener`), who gives memory back when it is short (`shortage`), when the journal is shortened (`upkeep`),
-//! and how many questions and notices one client may send at once (`reading`, `notices`).
+//! `core` decides what a packet means, who is let in, which connection takes a session over, what a quota allows,
+//! which member of a shared subscription gets a message, and whom a message goes to. The engine asks `core` and
+//! carries that out. It decides only what depends on the running process: which connection works next (`turns`,
+//! `line`, `passwords`, `listener`), which client gives memory back when it is short (`shortage`), when the
+//! journal is shortened (`upkeep`), and how many requests and notices one client may send at once (`reading`,
+//! `notices`).
 
 #![warn(clippy::disallowed_methods)]
 
@@ -27,9 +29,10 @@ mod gates;
 mod history;
 mod inlet;
 mod jumps;
-mod lifecycle;
+mod latch;
 mod line;
 mod listener;
+mod locks;
 mod losses;
 mod monitor;
 mod notices;
@@ -78,7 +81,7 @@ mod wills;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use slipring_core::{Plan, ValueChanges};
@@ -86,14 +89,14 @@ use slipring_journal::{JournalFailure, JournalOptions};
 use tokio::runtime::Handle;
 
 use broker::Broker;
-use shared_desk::AnyDesk;
+use locks::lock;
 use threads::Threads;
 
 pub use descriptors::Descriptors;
 pub use event::{Event, EventKind};
 pub use history::{JournalTable, journal_table};
 pub use listener::{
-    Bind, BoundAddress, ClientCertificates, ListenerSettings, TlsError, TlsFault, TlsFiles,
+    BoundAddress, ClientCertificates, ListenerSettings, TlsError, TlsFault, TlsFiles,
 };
 pub use operating::{OwnerShare, SessionQuery, SessionState, SessionStatus, Sessions};
 pub use receipt::{DamagedRange, StartReceipt};
@@ -103,49 +106,49 @@ pub use status::{
     NoticeCounts, PrefixTraffic, StreamsStatus, TableStatus, Totals, TrafficCounts,
 };
 
-/// What an engine needs to start, and keeps until it stops.
+/// The settings of an engine, which stay the same until it stops.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where clients connect: one or more, each with a name of its own.
+    /// The listeners, one or more; each has another name.
     pub listeners: Vec<ListenerSettings>,
-    /// The folder of the journal; without one nothing is journaled.
+    /// The folder of the journal; None journals nothing.
     pub journal: Option<PathBuf>,
     /// Bytes of a journal segment.
     pub segment_bytes: u64,
     /// Threads that serve connections.
     pub threads: usize,
-    /// Connections to the console, for which descriptors are kept.
+    /// How many descriptors are reserved for connections to the console.
     pub console_connections: usize,
 }
 
 /// Why an engine did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// There is no way in.
+    /// There is no listener.
     #[error("the broker has nothing to listen on")]
     NoListener,
-    /// Names tell listeners apart.
+    /// Two listeners have the same name.
     #[error("two listeners are named '{name}'")]
     SameName {
         /// The name.
         name: String,
     },
-    /// A file of a listener's certificates cannot be used.
+    /// A listener cannot use one of its files for TLS.
     #[error("listener '{name}': {source}")]
     Tls {
         /// The listener.
         name: String,
-        /// Which file, and what is wrong with it.
+        /// The file, and what is wrong with it.
         source: TlsError,
     },
-    /// The address is not one, is taken, or is not ours.
+    /// The address is malformed, taken, or not of this machine.
     #[error("listener '{name}' cannot listen on {listen}: {source}")]
     Listen {
         /// The listener.
         name: String,
-        /// The address asked for.
+        /// The address in the settings.
         listen: String,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// The journal cannot be opened.
@@ -154,7 +157,7 @@ pub enum StartError {
     /// The journal cannot be read.
     #[error(transparent)]
     Recovery(#[from] slipring_journal::ReadError),
-    /// No threads to be had.
+    /// The system gave no threads.
     #[error("cannot start the engine's threads: {0}")]
     Threads(std::io::Error),
 }
@@ -165,7 +168,7 @@ pub struct Engine {
     addresses: Vec<BoundAddress>,
     listener_names: Vec<String>,
     receipt: Option<StartReceipt>,
-    /// Gone once stopped. The lock lets `stop` be called twice and from any thread.
+    /// None once stopped. The lock lets `stop` be called twice and from any thread.
     threads: Mutex<Option<Threads>>,
 }
 
@@ -188,18 +191,14 @@ impl Engine {
         Ok(Self { broker, addresses, listener_names, receipt, threads: Mutex::new(Some(threads)) })
     }
 
-    /// Where clients connect, in the order of the settings.
+    /// The addresses of the listeners, in the order of the settings.
     pub fn addresses(&self) -> &[BoundAddress] {
         &self.addresses
     }
 
-    /// Where the first listener on TCP is; panics where there is none.
+    /// The address of the first listener on TCP; panics if there is none.
     pub fn address(&self) -> SocketAddr {
-        let tcp = self.addresses.iter().find_map(|address| match address {
-            BoundAddress::Tcp(address) => Some(*address),
-            BoundAddress::Unix(_) => None,
-        });
-        tcp.expect("a listener on TCP")
+        self.addresses.iter().find_map(BoundAddress::port).expect("a listener on TCP")
     }
 
     /// What the start found in the journal.
@@ -207,7 +206,7 @@ impl Engine {
         self.receipt.as_ref()
     }
 
-    /// Swaps the plan, whole. It rules what comes after; limits of open connections stay.
+    /// Replaces the whole plan. Open connections keep their limits; everything else follows the new plan.
     pub fn apply(&self, plan: Plan) {
         self.broker.apply(plan);
     }
@@ -217,19 +216,19 @@ impl Engine {
         self.broker.monitor.take_events(self.broker.clock.now_ms())
     }
 
-    /// How long the engine has not answered a question to one of its threads; zero while it answers. Asks
-    /// anew, and never waits.
+    /// How long the engine's threads have left a question unanswered; zero while they answer. Asks the next
+    /// question, and never waits.
     pub fn silence(&self) -> Duration {
         self.engine_handle().map_or(Duration::ZERO, |engine| pulse::silence(&self.broker, &engine))
     }
 
     /// The engine's threads, until it is stopped.
     fn engine_handle(&self) -> Option<Handle> {
-        let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        let threads = lock(&self.threads);
         threads.as_ref().map(|threads| threads.engine.handle().clone())
     }
 
-    /// Why the engine cannot go on, once that is so: its owner is to end the process.
+    /// Why the engine cannot go on, if it cannot: its owner must end the process.
     pub fn failure(&self) -> Option<&str> {
         self.broker.monitor.failed()
     }
@@ -254,7 +253,7 @@ impl Engine {
         self.broker.list_sessions(query)
     }
 
-    /// Who holds most of each limit that is divided among users and addresses: so many of each.
+    /// For each limit that is divided among users and addresses, the `most` owners that hold most of it.
     pub fn owners(&self, most: usize) -> Vec<OwnerShare> {
         self.broker.owners(most)
     }
@@ -285,19 +284,16 @@ impl Engine {
         self.broker.topics.values().changed_after(after, most)
     }
 
-    /// Answers a question about the table: `find`, `list` or `values`, as JSON; see `docs/table.md`.
-    pub fn ask_table(&self, name: &str, body: &[u8]) -> Vec<u8> {
-        self.broker.table.question(&self.broker.plan.load().limits, name, body)
+    /// Answers a request that changes nothing, as JSON: `find`, `list` or `values` to the desk `table` (see
+    /// `docs/table.md`), `list` to `streams` (`docs/streams.md`). Panics if there is no such desk.
+    pub fn ask(&self, desk: &str, name: &str, body: &[u8]) -> Vec<u8> {
+        let desk = self.broker.desk(desk).expect("the name of a desk");
+        desk.question(&self.broker.plan.load().limits, name, body)
     }
 
-    /// Answers `list` about the streams, as JSON; see `docs/streams.md`.
-    pub fn ask_streams(&self, name: &str, body: &[u8]) -> Vec<u8> {
-        self.broker.streams.question(&self.broker.plan.load().limits, name, body)
-    }
-
-    /// Reads what has arrived, says goodbye to every client, and brings the journal to disk.
+    /// Takes the packets that have arrived, disconnects every client, and syncs the journal.
     pub fn stop(&self) -> Result<(), JournalFailure> {
-        let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let threads = lock(&self.threads).take();
         if let Some(threads) = threads {
             threads.stop(&self.broker);
         }

@@ -1,9 +1,9 @@
-//! The line of busy connections: whoever has more to do than a short turn allows waits here for a long one.
+//! The line of busy connections: a connection that needs more than a short turn waits here for a long one.
 //!
-//! A connection that wakes has a short turn at once. That is all that most ever need, so whoever has
-//! little to do waits for short turns of others and for one long turn, however many are busy. An example:
-//! 150 subscribers have 256 KiB to write each, which is a tenth of a millisecond. All of them stand
-//! in line, one writes, and a publisher that wakes meanwhile comes next: not after fifteen milliseconds.
+//! A connection that wakes has a short turn at once, which is usually enough. So a connection with little work waits
+//! for short turns of others and for one long turn, however many others are busy. Example: 150 subscribers have
+//! 256 KiB to write each, which takes a tenth of a millisecond. All of them wait in line while one writes. A
+//! publisher that wakes meanwhile runs next, not after fifteen milliseconds.
 
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
@@ -15,7 +15,7 @@ use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use tokio::task::yield_now;
 
 thread_local! {
-    /// The future that is being polled has asked for a long turn.
+    /// Whether the future that is being polled has asked for a long turn.
     static ASKED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -30,7 +30,7 @@ impl Default for Line {
 }
 
 impl Line {
-    /// There are more threads than one.
+    /// Adds threads to the first.
     pub fn add_threads(&self, count: usize) {
         self.0.add_permits(count);
     }
@@ -41,7 +41,7 @@ impl Line {
     }
 }
 
-/// Ends the turn of this future, which a [`Line`] runs. Goes on with a long turn, after others ran.
+/// Ends the turn of this future, which a [`Line`] runs. The future continues with a long turn, after others ran.
 pub(crate) fn long_turn() -> impl Future<Output = ()> {
     let mut has_asked = false;
     poll_fn(move |_| {
@@ -60,7 +60,7 @@ enum Turn {
     Short,
     /// In line.
     Waiting(Boxed<Permit>),
-    /// The next one, after those who woke meanwhile; then the long turn itself.
+    /// Runs next, after connections that woke meanwhile; then has its long turn.
     Long {
         _permit: Permit,
         others: Boxed<()>,
@@ -81,7 +81,7 @@ impl<F: Future> Future for InTurns<'_, F> {
         loop {
             ready!(this.turn.poll_begin(cx));
             let polled = this.future.as_mut().poll(cx);
-            // Whoever waits for something else gives its long turn away.
+            // A future that waits for something else loses its long turn.
             this.turn = Turn::Short;
             if !ASKED.take() || polled.is_ready() {
                 return polled;
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_busy_take_long_turns_one_after_the_other_and_who_wakes_comes_between() {
+    fn busy_connections_take_long_turns_one_after_the_other_and_a_woken_one_runs_between() {
         let runtime = Builder::new_current_thread().build().unwrap();
         let (turns, line) = (Arc::new(TurnLog::default()), Line::default());
         runtime.block_on(async {
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_for_something_else_or_ends_gives_its_long_turn_away() {
+    fn a_future_that_waits_for_something_else_or_ends_gives_its_long_turn_away() {
         let runtime = Builder::new_current_thread().build().unwrap();
         let line = Line::default();
         runtime.block_on(async {

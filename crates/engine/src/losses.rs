@@ -1,32 +1,33 @@
-//! Messages that a client did not get: counted where they are lost, told at most once a second.
+//! Messages that a client did not get: counted at once, reported at most once a second.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
-use std::sync::{Arc, PoisonError};
 
 use slipring_core::{Dropped, Limit, Millis};
 
 use crate::client::Client;
 use crate::event::EventKind;
+use crate::locks::lock;
 use crate::monitor::Monitor;
 
-/// Drops of one client are told at most this often, and once more at the end.
+/// Drops of one client are reported at most this often, and once more at the end.
 const TELL_MS: Millis = 1_000;
 
-/// What one client lost and nobody was told of.
+/// Losses of one client that were not reported yet.
 #[derive(Debug, Default)]
 pub(crate) struct Losses {
     untold: AtomicU64,
-    /// The place of the last bound in `Limit::ALL`, from 1; 0 is the client's own on packets.
+    /// The place of the last limit in `Limit::ALL`, from 1; 0 is the client's own limit on packets.
     bound: AtomicU8,
-    /// Whether the client is among those to be told of. Changed after `untold` grew and before it is
-    /// taken, so that no loss stays untold.
+    /// Whether the client is in `Monitor::losing`. Set after `untold` grew and cleared before it is taken, so that
+    /// every loss is reported.
     listed: AtomicBool,
     told_ms: AtomicU64,
 }
 
 impl Monitor {
-    /// Counts messages that found no room.
+    /// Counts messages that were dropped.
     #[cold]
     pub fn count_dropped(&self, client: &Arc<Client>, dropped: Dropped) {
         let messages = u64::from(dropped.messages);
@@ -39,13 +40,13 @@ impl Monitor {
         losses.bound.store(dropped.limit.map_or(0, |limit| limit as u8 + 1), Relaxed);
         losses.untold.fetch_add(messages, Relaxed);
         if !losses.listed.swap(true, AcqRel) {
-            self.losing.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(client));
+            lock(&self.losing).push(Arc::clone(client));
         }
     }
 
-    /// Tells of every client that has lost messages and was not told of within the last second.
+    /// Reports every client that has lost messages and was not reported within the last second.
     pub fn tell_losses(&self, now_ms: Millis) {
-        let mut losing = self.losing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut losing = lock(&self.losing);
         losing.retain(|client| {
             let told_ms = client.losses.told_ms.load(Relaxed);
             let waits = told_ms > 0 && now_ms < told_ms + TELL_MS;
@@ -57,7 +58,7 @@ impl Monitor {
         });
     }
 
-    /// Tells how many messages for a client were dropped since the last time, if any.
+    /// Reports how many messages for a client were dropped since the last report, if any.
     pub fn tell_dropped(&self, client: &Client, now_ms: Millis) {
         let losses = &client.losses;
         let count = losses.untold.swap(0, Relaxed);

@@ -1,5 +1,5 @@
-//! What people learn of the running broker: events, counters, limits reached, and whether it still works.
-//! Nothing in the broker depends on it.
+//! What people see of the running broker: events, counters, limits reached, and whether it still works. No other
+//! part of the broker depends on it.
 
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -12,7 +12,7 @@ use crate::notices::Notices;
 use crate::pulse::Pulse;
 use crate::traffic::{Prefixes, Reached, Traffic};
 
-/// What is counted and told. Its locks are taken last, and for a moment.
+/// Its locks are taken last, and for a moment.
 pub(crate) struct Monitor {
     clock: Clock,
     events: Events,
@@ -21,7 +21,7 @@ pub(crate) struct Monitor {
     pub reached: Reached,
     pub notices: Notices,
     pub pulse: Pulse,
-    // Clients with losses to be told of, each once. A lock: taken when a client begins to lose messages, and
+    // Clients with losses to report, each once. A lock: taken when a client begins to lose messages, and
     // when events are fetched.
     pub losing: Mutex<Vec<Arc<Client>>>,
     /// Why the engine cannot go on, once one of its own tasks was given up.
@@ -54,9 +54,9 @@ impl Monitor {
         self.events.take()
     }
 
-    /// The engine cannot go on: its owner is to end the process.
+    /// Notes that the engine cannot go on: its owner must end the process.
     pub fn fail(&self, why: String) {
-        let _ = self.failure.set(why); // the first reason is the one to tell
+        let _ = self.failure.set(why); // the first reason counts
     }
 
     /// Why the engine cannot go on.

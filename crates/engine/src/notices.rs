@@ -1,13 +1,13 @@
-//! Notices: what one node says to all nodes of a role (G10). They go to connected clients that subscribe
-//! to `$slipring/notices`; nothing is kept or journaled. `docs/notices.md` has the topics.
+//! Notices: messages from one node to all nodes of a role (G10). Connected clients that subscribe to
+//! `$slipring/notices` get them; they are not kept and not journaled. `docs/notices.md` has the topics.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use slipring_core::{Durability, Millis, Offset, SessionKey};
+use slipring_core::{Durability, Millis, Offset, Principal};
 use slipring_wire::{Properties, PropertiesBuf, PropertyId, Publish, Reason, Value};
 
-use crate::asking::Asked;
+use crate::asking::ClientRequest;
 use crate::broker::Broker;
 use crate::client::Client;
 use crate::event::EventKind;
@@ -16,24 +16,24 @@ use crate::gates::Gate;
 use crate::post::Post;
 use crate::status::NoticeCounts;
 
-/// Where notices are read.
+/// The topic that clients subscribe to.
 const TOPIC: &str = "$slipring/notices";
 /// What the broker's own topics begin with.
 const OWN: &str = "$slipring/";
-/// Bytes of a notice.
+/// Bytes of a notice at most.
 const PAYLOAD_BYTES_MAX: usize = 4 << 10;
-/// Bytes of a notice to the broker that its log shows.
+/// Bytes of a notice to the broker that its event shows.
 const SHOWN_BYTES_MAX: usize = 200;
 /// Milliseconds between two notices of one connection, on average.
 const EACH_MS: Millis = 100;
-/// How many may come at once.
+/// How many notices may come at once.
 const AT_ONCE: u64 = 20;
 const TOO_LARGE: &str = "a notice has at most 4096 bytes";
 const TOO_MANY: &str = "more than 10 notices a second of one client; say it again a little later";
-/// What is said before the broker ends.
+/// The notice that the broker is stopping.
 const SHUTDOWN: &[u8] = br#"{"event":"shutdown","reason":"the broker is stopping"}"#;
 
-/// Whom a notice is for.
+/// The nodes that a notice is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role<'a> {
     All,
@@ -54,7 +54,7 @@ impl<'a> Role<'a> {
         }
     }
 
-    /// Whether a client has it at this moment.
+    /// Whether a client has this role now.
     fn is_of(self, client: &Client) -> bool {
         let Some(connection) = client.connection() else { return false };
         match self {
@@ -77,7 +77,7 @@ impl<'a> Role<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Notices {
     pub accepted: AtomicU64,
-    /// To a client each.
+    /// One for each client that got it.
     pub delivered: AtomicU64,
     pub refused: AtomicU64,
 }
@@ -92,12 +92,13 @@ impl Notices {
     }
 }
 
-/// How many notices one connection may still send: the time at which all that it sent are paid for.
+/// How many notices one connection may still send. Each notice moves the stored time on by `EACH_MS`; it may be at
+/// most `AT_ONCE` notices ahead of the clock.
 #[derive(Debug, Default)]
 pub(crate) struct Allowance(AtomicU64);
 
 impl Allowance {
-    /// Whether one more is within it. Only the connection's own task calls this.
+    /// Takes one notice from the allowance; false if there is none. Only the connection's own task calls this.
     fn take(&self, now_ms: Millis) -> bool {
         let paid_ms = self.0.load(Ordering::Relaxed).max(now_ms) + EACH_MS;
         let within = paid_ms <= now_ms + AT_ONCE * EACH_MS;
@@ -108,9 +109,10 @@ impl Allowance {
     }
 }
 
-/// A client publishes to `$slipring/to/` and a role; the reason acknowledges it.
-pub(crate) fn ask(asked: &Asked<'_>, role: &str, feed: &mut Feed) -> Reason {
-    let Asked { broker, client, message, .. } = *asked;
+/// Takes a notice that a client publishes to `$slipring/to/` and a role. Returns the reason code of the
+/// acknowledgement.
+pub(crate) fn ask(asked: &ClientRequest<'_>, role: &str, feed: &mut Feed) -> Reason {
+    let ClientRequest { broker, client, message, .. } = *asked;
     let Some(to) = Role::parse(role) else { return Reason::TopicNameInvalid };
     if let Some(why) = refusal(asked) {
         broker.monitor.notices.refused.fetch_add(1, Ordering::Relaxed);
@@ -127,7 +129,7 @@ pub(crate) fn ask(asked: &Asked<'_>, role: &str, feed: &mut Feed) -> Reason {
         packet_id: None,
         ..*message
     };
-    let delivered = deliver(broker, &notice, client.key, to, &mut feed.post);
+    let delivered = deliver(broker, &notice, asked.from, to, &mut feed.post);
     if to.is_for_brokers() {
         broker.monitor.report(EventKind::Notice, &client.name, shown(message.payload));
     }
@@ -138,23 +140,23 @@ pub(crate) fn ask(asked: &Asked<'_>, role: &str, feed: &mut Feed) -> Reason {
     }
 }
 
-/// Why a notice is not taken.
-fn refusal(asked: &Asked<'_>) -> Option<&'static str> {
+/// Why a notice is refused, if it is.
+fn refusal(asked: &ClientRequest<'_>) -> Option<&'static str> {
     if asked.message.payload.len() > PAYLOAD_BYTES_MAX {
         return Some(TOO_LARGE);
     }
     (!asked.connection.notices.take(asked.broker.clock.now_ms())).then_some(TOO_MANY)
 }
 
-/// Gives a notice to everyone of a role who reads notices; to how many.
+/// Delivers a notice to the clients of a role that subscribe to notices. Returns how many they are.
 fn deliver(
     broker: &Broker,
     notice: &Publish<'_>,
-    from: SessionKey,
+    from: &Principal<'_>,
     to: Role<'_>,
     post: &mut Post,
 ) -> usize {
-    let audience = broker.topics.audience(TOPIC, from);
+    let audience = broker.topics.audience(TOPIC, from.session);
     let topic: Arc<str> = TOPIC.into();
     post.begin(broker, notice, None, Durability::Memory, audience.len());
     let mut delivered = 0;
@@ -169,16 +171,16 @@ fn deliver(
     delivered
 }
 
-/// Tells everyone who reads notices that the broker ends.
+/// Sends the notice that the broker is stopping.
 pub(crate) fn tell_shutdown(broker: &Broker) {
     let properties = with_names(Properties::NONE, "all", "");
     let notice = Publish { properties: properties.borrow(), ..Publish::new(TOPIC, SHUTDOWN) };
     let mut post = Post::default();
-    deliver(broker, &notice, SessionKey::BROKER, Role::All, &mut post);
+    deliver(broker, &notice, &Principal::broker(), Role::All, &mut post);
     post.send(broker, Offset::default(), Gate::OPEN);
 }
 
-/// The properties of a notice with whom it is for and from; nobody else says that.
+/// The properties of a notice, with `to` and `from` set by the broker alone.
 fn with_names(given: Properties<'_>, to: &str, from: &str) -> PropertiesBuf {
     let mut properties = PropertiesBuf::new();
     for (id, value) in given.iter() {
@@ -221,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_else_says_whom_a_notice_is_from() {
+    fn only_the_broker_says_whom_a_notice_is_from() {
         let mut given = PropertiesBuf::new();
         for pair in [("from", "admin"), ("why", "test"), ("to", "nobody")] {
             given.push(PropertyId::UserProperty, Value::Pair(pair.0, pair.1));

@@ -1,8 +1,8 @@
-//! The connections that are open, whether their clients are known or not.
+//! All open connections, including those whose clients are not let in yet.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use slipring_core::ConnectionKey;
 use slipring_wire::Reason;
@@ -10,16 +10,17 @@ use tokio::sync::Notify;
 
 use crate::connection_handle::ConnectionHandle;
 use crate::line::Line;
+use crate::locks::lock;
 
 #[derive(Default)]
 pub(crate) struct Connections {
     // A lock: taken when a connection begins or ends, and when the broker stops. No other is taken meanwhile.
     served: Mutex<HashMap<ConnectionKey, Arc<ConnectionHandle>>>,
-    /// Connections, on their way in or served.
+    /// How many connections arrive or are served.
     count: AtomicUsize,
-    /// Told when one ends.
+    /// Notified when one ends.
     ended: Notify,
-    /// The busy ones.
+    /// The line of busy connections.
     pub line: Line,
     keys: AtomicU64,
 }
@@ -30,21 +31,21 @@ impl Connections {
         ConnectionKey::new(self.keys.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    /// A connection is served from now on.
+    /// Adds a connection that is served from now on.
     pub fn enter(&self, connection: &Arc<ConnectionHandle>) {
-        self.served().insert(connection.key, Arc::clone(connection));
+        lock(&self.served).insert(connection.key, Arc::clone(connection));
     }
 
-    /// A connection is not served any more.
+    /// Removes a connection.
     pub fn exit(&self, connection: &ConnectionHandle) {
-        self.served().remove(&connection.key);
+        lock(&self.served).remove(&connection.key);
     }
 
     pub fn count(&self) -> usize {
         self.count.load(Ordering::Acquire)
     }
 
-    /// Counts one more connection; [`Connections::discount`] counts it no longer.
+    /// Counts one more connection, until [`Connections::discount`].
     pub fn count_one(&self) {
         self.count.fetch_add(1, Ordering::AcqRel);
     }
@@ -58,7 +59,7 @@ impl Connections {
     pub async fn close_all(&self, reason: Reason) {
         loop {
             let ended = self.ended.notified();
-            let served: Vec<Arc<ConnectionHandle>> = self.served().values().cloned().collect();
+            let served: Vec<Arc<ConnectionHandle>> = lock(&self.served).values().cloned().collect();
             if self.count() == 0 {
                 return;
             }
@@ -67,9 +68,5 @@ impl Connections {
             }
             ended.await;
         }
-    }
-
-    fn served(&self) -> MutexGuard<'_, HashMap<ConnectionKey, Arc<ConnectionHandle>>> {
-        self.served.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

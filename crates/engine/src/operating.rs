@@ -1,4 +1,4 @@
-//! What an operator asks for: who is here, who holds what, and who has to go.
+//! What an operator asks for: a list of sessions, the owners that hold most, and the end of a connection or session.
 #![expect(missing_docs, reason = "`slipring.status` describes the fields")]
 
 use std::cmp::Reverse;
@@ -52,7 +52,7 @@ pub struct SessionStatus {
     pub parameters: usize,
 }
 
-/// Whether a session's client is here.
+/// Whether a session's client is connected.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SessionState {
@@ -113,8 +113,6 @@ impl Broker {
 
     pub fn owners(&self, most: usize) -> Vec<OwnerShare> {
         let limits = self.plan.load().limits;
-        let [retained, retained_bytes] = limits.retained_quotas();
-        let [waiting, waiting_bytes] = limits.waiting_quotas();
         let [streams, _] = limits.streams_quotas(0);
         let mut all = Vec::new();
         let mut add = |quota: Quota, greatest: Vec<(Owner, usize)>| {
@@ -127,15 +125,15 @@ impl Broker {
         };
         add(limits.connections_quota(), self.sessions.registry().connections.greatest(most));
         add(limits.sessions_quota(), self.sessions.registry().kept.greatest(most));
-        for (at, quota) in [retained, retained_bytes].into_iter().enumerate() {
+        for (at, quota) in limits.retained_quotas().into_iter().enumerate() {
             add(quota, self.topics.retained().shares()[at].greatest(most));
         }
-        for (at, quota) in [waiting, waiting_bytes].into_iter().enumerate() {
+        for (at, quota) in limits.waiting_quotas().into_iter().enumerate() {
             add(quota, self.topics.waiting().shares()[at].greatest(most));
         }
         let parameters = self.table.lock().table.registry.entries().shares().greatest(most);
         add(limits.parameters_quota(), parameters);
-        add(streams, self.streams.greatest(most));
+        add(streams, self.streams.lock().streams.catalog().shares().greatest(most));
         let selections = self.table.lock().table.groups.shares().greatest(most);
         add(limits.selections_quota(), selections);
         all
@@ -159,7 +157,7 @@ impl Broker {
         };
         self.monitor.report(EventKind::Ended, &client.name, "an operator ended the session");
         if let Some(will) = will {
-            wills::publish(self, &mut Feed::new(), &client, &will).await;
+            wills::publish(self, &mut Feed::default(), &client, &will).await;
         }
         true
     }

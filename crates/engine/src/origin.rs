@@ -1,11 +1,11 @@
 //! Where a connection came from.
 
-/// Where a connection came from, and who its transport says it is.
+/// Where a connection came from, and the name that its client certificate proves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Origin {
     /// `127.0.0.1:5000`, or `unix:/run/slipring.sock`.
     pub address: String,
-    /// Which of the listeners took it.
+    /// The index of the listener that accepted it.
     pub listener: usize,
     /// The name a client certificate proves.
     pub user: Option<String>,

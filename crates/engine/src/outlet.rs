@@ -1,14 +1,10 @@
-//! Writing to one client: as many packets as wait with one system call, and none before its time.
+//! The packets that wait for one client: each goes once the journal has made safe what it promises.
 
 use std::collections::VecDeque;
-use std::io::{self, IoSlice};
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 
 use slipring_core::{Dropped, Durability, Limit, Packets, Replay, Taken, Work};
 use slipring_journal::{AppendError, Batch};
-use tokio::io::AsyncWrite;
 
 use crate::acknowledged::Promised;
 use crate::broker::Broker;
@@ -17,13 +13,10 @@ use crate::connection_handle::ConnectionHandle;
 use crate::gates::{Gate, Gates};
 use crate::stored;
 
-/// Pieces that one system call writes at most.
-const SLICES_MAX: usize = 64;
-
 /// Messages read from the journal at one time for a client that came back.
 const LOADED_MAX: usize = 1_024;
 
-/// What the socket has not taken yet.
+/// Packets that the carrier has not sent yet.
 #[derive(Default)]
 pub(crate) struct Outlet {
     /// Answers that wait for the next write.
@@ -31,41 +24,38 @@ pub(crate) struct Outlet {
     /// Bytes that wait for the journal, in the order they go.
     held: VecDeque<Held>,
     held_bytes: usize,
-    /// How many of them messages for the client must not overtake.
+    /// How many of `held` must go before messages for the client.
     blocking: usize,
-    /// The gate that wakes us.
+    /// The gate that will wake the connection.
     awaited: Option<Gate>,
-    /// Messages that were taken, and the records the journal must have before they go.
+    /// Messages that were taken from the queue, and the records that the journal must have before they go.
     unrecorded: Option<Unrecorded>,
-    unsent: Packets,
-    /// Something was written and not flushed.
-    unflushed: bool,
-    /// The last words are among the answers: nothing follows them (MQTT-3.14.4-1).
+    /// Packets that go with the next write.
+    pub unsent: Packets,
+    /// A carrier with a buffer has written packets and not flushed them.
+    pub is_unflushed: bool,
+    /// DISCONNECT is among the answers: nothing follows it (MQTT-3.14.4-1).
     pub is_last: bool,
 }
 
 /// Bytes that wait for the journal.
 struct Held {
-    gate: Gate,
     packets: Packets,
-    /// What they acknowledge.
-    promised: Promised,
-    /// Messages for the client go after it: it is one, or the SUBACK they are sent for.
-    blocks: bool,
+    answers: Answers,
 }
 
-/// What is known of the answers of one batch.
+/// How the answers of one batch go.
 #[derive(Clone, Copy)]
 pub(crate) struct Answers {
-    /// What they wait for.
+    /// The gate that they wait for.
     pub gate: Gate,
-    /// What they acknowledge.
+    /// The messages that they acknowledge.
     pub promised: Promised,
-    /// Messages for the client go after them.
+    /// Messages for the client go after them: they are a message, or the SUBACK of its subscription.
     pub blocks: bool,
 }
 
-/// Who is written to, and the work that it makes.
+/// The client that is written to, and the work that writing makes.
 pub(crate) struct Writing<'a> {
     pub broker: &'a Arc<Broker>,
     pub connection: &'a Arc<ConnectionHandle>,
@@ -81,21 +71,19 @@ struct Unrecorded {
 }
 
 impl Outlet {
-    /// Adds answers that go when a gate is open. What comes later does not overtake them.
+    /// Adds answers that go when their gate is open. Later answers do not overtake them.
     pub fn hold(&mut self, gates: &Gates, bytes: &mut Vec<u8>, answers: Answers) {
-        let Answers { gate, promised, blocks } = answers;
-        if self.held.is_empty() && gates.is_open(gate) {
-            gates.acknowledged.count(promised);
+        if self.held.is_empty() && gates.is_open(answers.gate) {
+            gates.acknowledged.count(answers.promised);
             self.control.tail().append(bytes);
-        } else if !bytes.is_empty() || blocks {
-            let packets = Packets::from(std::mem::take(bytes));
-            self.push(Held { gate, packets, promised, blocks });
+        } else if !bytes.is_empty() || answers.blocks {
+            self.push(Held { packets: Packets::from(std::mem::take(bytes)), answers });
         }
     }
 
     fn push(&mut self, held: Held) {
         self.held_bytes += held.packets.len();
-        self.blocking += usize::from(held.blocks);
+        self.blocking += usize::from(held.answers.blocks);
         self.held.push_back(held);
     }
 
@@ -120,28 +108,29 @@ impl Outlet {
         !self.held.is_empty() || self.unrecorded.is_some()
     }
 
-    /// What all that waits for the journal waits for.
+    /// The gate of the last bytes that wait for the journal.
     pub fn last_gate(&self) -> Option<Gate> {
-        self.held.back().map(|held| held.gate)
+        self.held.back().map(|held| held.answers.gate)
     }
 
-    /// Forgets what the journal will never make safe. Messages that go after it never go.
+    /// Forgets the answers that wait for the journal. Messages that were to go after them never go.
     pub fn forget_held(&mut self) {
         self.held.clear();
         self.held_bytes = 0;
     }
 
-    /// Forgets every answer: nobody is there to read it.
+    /// Forgets every answer: the client has gone.
     pub fn forget_answers(&mut self) {
         self.control.clear();
         self.forget_held();
     }
 
-    /// Lets go what the journal has made safe, and asks to be woken for the rest.
-    pub fn release(&mut self, broker: &Arc<Broker>, connection: &Arc<ConnectionHandle>) {
-        self.record(broker, connection);
+    /// Moves answers that the journal has made safe to `control`, and asks to be woken for the others.
+    fn release(&mut self, writing: &Writing<'_>) {
+        self.record(writing);
+        let Writing { broker, connection, .. } = *writing;
         while let Some(held) = self.held.front_mut() {
-            let gate = held.gate;
+            let Answers { gate, promised, blocks } = held.answers;
             if !broker.journal.gates.is_open(gate) {
                 if self.awaited != Some(gate) {
                     self.awaited = Some(gate);
@@ -150,8 +139,8 @@ impl Outlet {
                 return;
             }
             self.held_bytes -= held.packets.len();
-            self.blocking -= usize::from(held.blocks);
-            broker.journal.gates.acknowledged.count(held.promised);
+            self.blocking -= usize::from(blocks);
+            broker.journal.gates.acknowledged.count(promised);
             held.packets.append_to(&mut self.control);
             self.held.pop_front();
         }
@@ -159,97 +148,56 @@ impl Outlet {
     }
 
     /// Hands the records of taken messages to the journal; the messages then wait for it.
-    fn record(&mut self, broker: &Arc<Broker>, connection: &Arc<ConnectionHandle>) {
+    fn record(&mut self, writing: &Writing<'_>) {
+        let Writing { broker, connection, .. } = *writing;
         let Some(mut unrecorded) = self.unrecorded.take() else { return };
         match broker.journal.append(&mut unrecorded.batch, unrecorded.level) {
             Ok((_, gate)) if unrecorded.level > Durability::Memory => {
-                let promised = Promised::default();
-                self.push(Held { gate, packets: unrecorded.packets, promised, blocks: true });
+                let answers = Answers { gate, promised: Promised::default(), blocks: true };
+                self.push(Held { packets: unrecorded.packets, answers });
             }
             Err(AppendError::Full { .. }) => {
-                let mark = broker.journal.gates.next_write();
+                let mark = broker.journal.gates.written() + 1; // the next write reaches it
                 broker.journal.gates.wait(Gate { level: Durability::Process, mark }, connection);
                 self.unrecorded = Some(unrecorded);
             }
-            // The records alone; or the journal failed, and the connection ends.
+            // There were only records; or the journal failed, and the connection ends.
             Ok(_) | Err(_) => {}
         }
     }
 
-    /// The connection is over: its records are kept all the same.
+    /// Hands records that still wait to the journal when the connection ends.
     pub fn record_rest(&mut self, broker: &Broker) {
         if let Some(mut unrecorded) = self.unrecorded.take() {
             broker.journal.note_all(unrecorded.batch.records());
         }
     }
 
-    /// Writes what waits until all is written, or the turn is over; pending when the socket takes no
-    /// more.
-    pub fn poll_write<S: AsyncWrite + Unpin>(
-        &mut self,
-        cx: &mut Context<'_>,
-        stream: &mut S,
-        writing: Writing<'_>,
-    ) -> Poll<io::Result<()>> {
-        let Writing { broker, connection, client, work } = writing;
-        while !work.is_over() {
-            if self.unsent.is_empty() && !self.refill(broker, connection, client, work) {
-                if self.unflushed {
-                    ready!(Pin::new(&mut *stream).poll_flush(cx))?;
-                    self.unflushed = false;
-                }
-                return Poll::Ready(Ok(()));
-            }
-            if work.is_short_for(self.unsent.len()) {
-                work.end();
-                break;
-            }
-            let stream = Pin::new(&mut *stream);
-            let count = ready!(match self.unsent.as_slice() {
-                Some(bytes) => stream.poll_write(cx, bytes),
-                None => poll_write_pieces(cx, stream, &self.unsent),
-            })?;
-            if count == 0 {
-                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
-            }
-            self.unflushed = true;
-            self.unsent.advance(count);
-            work.add(Work::CALL);
-            work.add_bytes(count);
-        }
-        Poll::Ready(Ok(()))
-    }
-
-    /// Takes over what waits; false when nothing does.
-    fn refill(
-        &mut self,
-        broker: &Arc<Broker>,
-        connection: &Arc<ConnectionHandle>,
-        client: Option<&Arc<Client>>,
-        work: &mut Work,
-    ) -> bool {
+    /// Puts the answers and messages that may go now into `unsent`; false if there are none.
+    pub fn refill(&mut self, writing: &mut Writing<'_>) -> bool {
         self.unsent.clear();
         if self.is_holding() {
-            self.release(broker, connection);
+            self.release(writing);
         }
         if !self.control.is_empty() {
             self.control.append_to(&mut self.unsent);
         }
-        let taken = match client {
+        let taken = match writing.client {
             Some(client) if !self.is_last => {
-                broker.streams.catch_up(broker, client);
-                self.take(broker, client, connection)
+                writing.broker.streams.catch_up(writing.broker, client);
+                self.take(client, writing)
             }
             _ => Taken::default(),
         };
         if taken == Taken::default() && self.unsent.is_empty() {
             return false;
         }
+        let Writing { broker, client, work, .. } = writing;
         work.add(taken.encoded as usize * Work::ENCODED);
         self.unsent.recount();
         let bytes = self.unsent.len() as u64;
         if taken.looks || (taken.encoded > 0 && bytes == 0) {
-            work.end(); // others run before more is looked for
+            work.end(); // others run before the next search
         }
         broker.monitor.traffic.sent(taken, bytes);
         if let Some(client) = client {
@@ -259,12 +207,8 @@ impl Outlet {
         bytes > 0
     }
 
-    fn take(
-        &mut self,
-        broker: &Arc<Broker>,
-        client: &Arc<Client>,
-        connection: &Arc<ConnectionHandle>,
-    ) -> Taken {
+    fn take(&mut self, client: &Arc<Client>, writing: &Writing<'_>) -> Taken {
+        let Writing { broker, connection, .. } = *writing;
         let mut outgoing = client.outgoing();
         if self.blocking > 0 || !outgoing.is_attached(connection.key) || !outgoing.has_work() {
             return Taken::default();
@@ -276,14 +220,14 @@ impl Outlet {
             return outgoing.take(broker.clock.now_ms(), &mut find, &mut self.unsent);
         }
         if self.unrecorded.is_some() {
-            return Taken::default(); // what was taken before goes first
+            return Taken::default(); // the messages taken before go first
         }
         let mut packets = Packets::default();
         let taken = outgoing.take(broker.clock.now_ms(), &mut find, &mut packets);
         let mut batch = Batch::new();
         batch.at(broker.clock.now_ns());
         let level = outgoing.take_records(batch.records());
-        // Only when it is needed next: the rest stays in the journal.
+        // Only those needed next are read: the others stay in the journal.
         let wanted = if taken.wants { outgoing.wanted(LOADED_MAX) } else { Vec::new() };
         drop(outgoing);
         if !wanted.is_empty() {
@@ -295,21 +239,11 @@ impl Outlet {
         }
         if !batch.is_empty() || level > Durability::Memory {
             self.unrecorded = Some(Unrecorded { level, batch, packets });
-            self.release(broker, connection);
+            self.release(writing);
             self.control.append_to(&mut self.unsent);
         }
         taken
     }
-}
-
-fn poll_write_pieces<S: AsyncWrite + Unpin>(
-    cx: &mut Context<'_>,
-    stream: Pin<&mut S>,
-    packets: &Packets,
-) -> Poll<io::Result<usize>> {
-    let mut slices = [IoSlice::new(&[]); SLICES_MAX];
-    let count = packets.slices(&mut slices);
-    stream.poll_write_vectored(cx, &slices[..count])
 }
 
 fn count_bounds(broker: &Broker, client: &Arc<Client>, taken: Taken) {

@@ -1,4 +1,5 @@
-//! One client's side of the broker: what each of its packets does to the shared tables.
+//! One client's side of the broker: it takes decoded packets, changes the shared tables, and writes the answers.
+//! It never reads or writes a socket; a carrier such as `connection` brings the packets.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -8,13 +9,14 @@ use slipring_core::{Action, Conversation, Durability, Incoming, Opening, Outgoin
 use slipring_wire::{Packet, PacketId, Publish, QoS, Reason, Version};
 
 use crate::admission::Check;
-use crate::asking::Asked;
+use crate::asking::ClientRequest;
 use crate::broker::Broker;
 use crate::client::Client;
 use crate::connection_end::{ConnectionEnd, TAKEN_OVER};
 use crate::connection_handle::ConnectionHandle;
 use crate::event::EventKind;
 use crate::feed::Feed;
+use crate::outlet::{Answers, Outlet};
 use crate::returning::Returning;
 use crate::session_life::{NotOpened, Opened};
 use crate::subscribing::Subscribing;
@@ -33,15 +35,15 @@ pub(crate) struct Party {
     pub feed: Feed,
     /// Messages for the client go after the answers of this batch.
     pub blocks: bool,
-    /// What must be before the client is let in; until it is, its further packets wait.
+    /// A CONNECT that waits for a check; further packets wait until it is done.
     pub check: Option<Check>,
     /// A SUBSCRIBE that takes several turns.
     pub subscribing: Subscribing,
     pub returning: Returning,
     incoming: Incoming,
-    /// Samples that were refused, to be told.
+    /// Refused samples that were not reported yet.
     refused: Refused,
-    /// PUBACKs of this batch, settled together: publishers wait for the same lock.
+    /// PUBACKs of this batch, settled together: publishers need the same lock.
     acks: Vec<PacketId>,
     /// QoS 2 identifiers that are new in this batch.
     pub received: Vec<PacketId>,
@@ -60,7 +62,7 @@ impl Party {
             client: None,
             keep_alive_s: 0,
             reply: Vec::new(),
-            feed: Feed::new(),
+            feed: Feed::default(),
             blocks: false,
             check: None,
             subscribing: Subscribing::default(),
@@ -79,10 +81,9 @@ impl Party {
         self.client.as_ref().map_or(&self.connection.origin.address, |client| &client.name)
     }
 
-    /// Takes one packet; false where the turn is over before that is done, and it is to be taken again.
+    /// Takes one packet. Returns false if the turn ended before the packet was done: then take it again.
     ///
-    /// How it came, by a byte stream or in a datagram, is the carrier's affair: [`crate::connection`] is one,
-    /// the tests have another.
+    /// A party does not know whether the packet came by a byte stream or in a datagram.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a PUBLISH stays in registers")]
     pub fn take(&mut self, packet: Packet<'_>) -> Result<bool, ConnectionEnd> {
@@ -103,7 +104,7 @@ impl Party {
         }
     }
 
-    /// Ends a batch: settles what was acknowledged. Gives the number of messages.
+    /// Ends a batch: settles the PUBACKs. Returns the number of messages.
     pub fn finish(&mut self) -> u64 {
         if let (Some(client), false) = (&self.client, self.acks.is_empty()) {
             let mut outgoing = client.outgoing();
@@ -117,6 +118,24 @@ impl Party {
         self.feed.finish()
     }
 
+    /// Hands the batch to the journal. Its answers go to the outlet, which sends them once their gate is open.
+    pub async fn journal(&mut self, outlet: &mut Outlet) -> Result<(), ConnectionEnd> {
+        match self.feed.journal(&self.broker).await {
+            Ok(gate) => {
+                let promised = std::mem::take(&mut self.feed.promised);
+                let blocks = std::mem::take(&mut self.blocks);
+                let answers = Answers { gate, promised, blocks };
+                outlet.hold(&self.broker.journal.gates, &mut self.reply, answers);
+                self.received.clear();
+                Ok(())
+            }
+            Err(reason) => {
+                self.forget_batch();
+                Err(ConnectionEnd::Closed(reason))
+            }
+        }
+    }
+
     #[inline]
     fn publish(&mut self, publish: Publish<'_>) -> Result<bool, ConnectionEnd> {
         let Some(client) = &self.client else { return Ok(true) };
@@ -126,7 +145,7 @@ impl Party {
         let from = &client.principal(&self.connection);
         let reason = if message.topic.starts_with('$') {
             let (broker, connection, message) = (&self.broker, &*self.connection, &message);
-            let asked = Asked { broker, client, connection, from, message };
+            let asked = ClientRequest { broker, client, connection, from, message };
             match asking::ask(&asked, &mut self.feed, &mut self.reply) {
                 Some(reason) => reason,
                 None => return Ok(false),
@@ -134,8 +153,8 @@ impl Party {
         } else if qos == QoS::ExactlyOnce
             && !is_new(client, &self.connection, &self.conversation, id)?
         {
-            // It came before; what it was promised may not be true yet.
-            let level = self.feed.level(&self.broker, from, message.topic);
+            // It came before, and may not have its durability yet.
+            let level = self.feed.paths.find(&self.broker, from, message.topic).level;
             self.feed.wait_for(level);
             Reason::Success
         } else {
@@ -148,7 +167,7 @@ impl Party {
         }
         match self.feed.refusal.take() {
             None if is_refused_by_journal(reason) && self.conversation.version() != Version::V5 => {
-                return Err(ConnectionEnd::Closed(reason)); // it knows no other way to be refused
+                return Err(ConnectionEnd::Closed(reason)); // MQTT 3 has no other way to refuse
             }
             None => self.conversation.acknowledge(qos, id, reason, &mut self.reply),
             Some(why) => {
@@ -172,8 +191,8 @@ impl Party {
                 let mut state = client.state_of(&self.connection).ok_or(TAKEN_OVER)?;
                 let known = state.session.release(id);
                 self.conversation.complete(id, known, &mut self.reply);
-                if client.is_durable() {
-                    // Else the identifier's next message would be taken for this one again.
+                if client.is_durable {
+                    // Without the record, the next message with this identifier would be taken for this one.
                     let released = DeliveryRecord::Released { session: client.key, packet_id: id };
                     released.encode(self.feed.records(Durability::Disk));
                 }
@@ -202,7 +221,7 @@ impl Party {
         Ok(true)
     }
 
-    /// What a packet changed in the client's queue goes to the journal; the answer waits for it.
+    /// Adds records of changes in the client's queue to the batch; the answers wait for them.
     fn take_records(&mut self, outgoing: &mut Outgoing) {
         if outgoing.is_durable() {
             let level = outgoing.take_records(self.feed.records(Durability::Memory));
@@ -221,10 +240,10 @@ impl Party {
             }
         };
         let Opened { client, session_present, promise, will } = opened;
-        self.client = Some(Arc::clone(&client)); // who leaves, whatever happens from here on
+        self.client = Some(Arc::clone(&client)); // from here on `leave` must be called for it
         self.record_opening(&client, &opening, session_present);
         self.feed.wait_for(promise);
-        self.blocks = true; // nothing comes before CONNACK
+        self.blocks = true; // no packet goes before CONNACK
         let _ = self.connection.version.set(opening.terms.version);
         opening.cut().for_each(|limit| self.broker.monitor.reached.count(limit));
         self.conversation.accept(&opening, &client.name, session_present, &mut self.reply);
@@ -239,13 +258,13 @@ impl Party {
             self.broker.table.come_back(&client);
             self.returning = Returning::of(&self.broker, &client);
         }
-        if self.broker.lifecycle.is_stopping() {
+        if self.broker.stopping.is_set() {
             self.connection.close(Reason::ServerShuttingDown);
         }
         Ok(())
     }
 
-    /// Tells the journal of a session that outlives the broker, or of a will that does.
+    /// Records a session, or its will, if it outlives the broker.
     fn record_opening(&mut self, client: &Client, opening: &Opening, resumed: bool) {
         if !client.state().recorded {
             return;
@@ -263,7 +282,7 @@ impl Party {
         opened.encode(self.feed.records(level));
     }
 
-    /// The connection is over: its session waits or ends, its will is published or waits.
+    /// Ends the client's connection: its session ends or waits, and its will is published or waits.
     pub async fn leave(&mut self, end: &ConnectionEnd) {
         let Some(client) = self.client.clone() else { return };
         let (with_will, goodbye) = match end {
@@ -280,16 +299,16 @@ impl Party {
             for (_, desk) in self.broker.desks() {
                 desk.leave(&self.broker, &client, &mut self.feed);
             }
-            self.feed.finish(); // who was told is woken: its connection may have nothing else to do
+            self.feed.finish(); // wakes the subscribers of those messages
         }
-        self.connection.leave();
+        self.connection.left.set();
         if let Some(will) = will {
             wills::publish(&self.broker, &mut self.feed, &client, &will).await;
         }
     }
 }
 
-/// Whether the journal cannot take a message now.
+/// Whether the reason says that the journal cannot take a message now.
 fn is_refused_by_journal(reason: Reason) -> bool {
     matches!(reason, Reason::QuotaExceeded | Reason::UnspecifiedError)
 }

@@ -1,4 +1,4 @@
-//! Where the messages of each topic go: what one publisher has found out and keeps at hand.
+//! The routes that one publisher has found and keeps: for each topic its kind and its subscribers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use crate::broker::Broker;
 use crate::routes::Audience;
 use crate::traffic::Prefix;
 
-/// Memory of the routes one publisher keeps at hand; beyond it all are forgotten and found again.
+/// Memory of the routes of one publisher. When they take more, it forgets them all and finds them again.
 const ROUTES_BYTES_MAX: usize = 16 << 20;
-/// Memory of the routes of all publishers; beyond it each keeps only a few.
+/// Memory of the routes of all publishers. When they take more, each keeps only a few.
 const ROUTES_BYTES_ALL_MAX: usize = 256 << 20;
-/// What a publisher may keep even then.
+/// Memory of routes that a publisher may always keep.
 const ROUTES_BYTES_MIN: usize = 16 << 10;
 
-/// What a topic is, and so where its newest message is kept.
+/// What a topic is, which decides where its newest message is kept.
 pub(crate) enum TopicKind {
-    /// A topic that nobody declared; its newest value has a slot, if there was room for one.
+    /// A topic that nobody declared. The slot is for its newest value; None if there was no room.
     Plain(Option<Arc<Slot>>),
     /// A parameter: its newest value is in the table.
     Parameter(ParameterIndex),
@@ -36,18 +36,18 @@ pub(crate) struct Route {
     pub prefix: Arc<Prefix>,
     /// Whether the publisher may publish to it.
     pub is_allowed: bool,
-    pub journaled: bool,
-    /// What QoS 1 and 2 messages of the topic are promised.
+    pub is_journaled: bool,
+    /// The durability of QoS 1 and 2 messages of the topic.
     pub level: Durability,
 }
 
 impl Route {
-    /// Memory it takes, about.
+    /// About how much memory it takes.
     fn bytes(&self) -> usize {
         2 * size_of::<Self>() + self.topic.len() + self.audience.bytes()
     }
 
-    /// What a message of this quality is promised.
+    /// The durability of a message with this QoS.
     pub fn level_of(&self, qos: QoS) -> Durability {
         if qos == QoS::AtMostOnce { Durability::Memory } else { self.level }
     }
@@ -65,7 +65,7 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    /// Forgets what is not true any more, or takes too much memory.
+    /// Forgets the routes if subscriptions or the plan have changed, or if they take too much memory.
     pub fn check(&mut self, broker: &Broker) {
         let generation = broker.topics.generation();
         if generation != self.generation || self.is_overfull(broker) {
@@ -80,7 +80,7 @@ impl Paths {
                 || broker.topics.routes_bytes.load(Ordering::Relaxed) > ROUTES_BYTES_ALL_MAX)
     }
 
-    /// Forgets every route, so that the memory is there for others.
+    /// Forgets every route.
     pub fn forget(&mut self, broker: &Broker) {
         self.routes.clear();
         self.index.clear();
@@ -88,7 +88,7 @@ impl Paths {
         self.bytes = 0;
     }
 
-    /// The route of a topic that somebody publishes to. All routes here are the same principal's.
+    /// Finds the route of a topic. All routes belong to the same principal.
     #[inline]
     pub fn find(&mut self, broker: &Broker, from: &Principal<'_>, topic: &str) -> &Route {
         if self.routes.get(self.last).is_none_or(|route| *route.topic != *topic) {
@@ -100,7 +100,7 @@ impl Paths {
         &self.routes[self.last]
     }
 
-    /// The route that was found last; there is one until all are forgotten.
+    /// The route that was found last. Panics if all were forgotten since.
     #[inline]
     pub fn found(&self) -> &Route {
         &self.routes[self.last]
@@ -110,7 +110,7 @@ impl Paths {
         let own = topic.starts_with('$');
         let topic: Arc<str> = topic.into();
         let plan = broker.plan.load();
-        let journaled = !own && broker.journal.exists() && plan.journal.covers(&topic);
+        let is_journaled = !own && broker.journal.exists() && plan.journal.covers(&topic);
         let at = self.routes.len();
         let kind = match (broker.streams.index_of(&topic), broker.table.index_of(&topic)) {
             (Some(stream), _) => TopicKind::Stream(stream),
@@ -122,8 +122,8 @@ impl Paths {
             kind,
             is_allowed: plan.allows(from, Right::Publish(&topic)),
             prefix: broker.monitor.prefixes.of(&topic),
-            journaled,
-            level: if journaled { plan.durability.of(&topic) } else { Durability::Memory },
+            is_journaled,
+            level: if is_journaled { plan.durability.of(&topic) } else { Durability::Memory },
             topic: Arc::clone(&topic),
         });
         let bytes = self.routes[at].bytes();

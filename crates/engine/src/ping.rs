@@ -4,13 +4,13 @@
 use slipring_core::Pushed;
 use slipring_wire::Reason;
 
-use crate::asking::Asked;
+use crate::asking::ClientRequest;
 
 /// Bytes of a ping that are sent back with the answer.
 const ECHO_BYTES_MAX: usize = 64;
 
-/// A client pings; `receive_ns` is when that was read.
-pub(crate) fn ask(asked: &Asked<'_>, receive_ns: i64, reply: &mut Vec<u8>) -> Reason {
+/// Answers a ping; `receive_ns` is when it was read.
+pub(crate) fn ask(asked: &ClientRequest<'_>, receive_ns: i64, reply: &mut Vec<u8>) -> Reason {
     let echo = asked.message.payload;
     if echo.len() > ECHO_BYTES_MAX {
         return Reason::PayloadFormatInvalid;
@@ -24,7 +24,7 @@ pub(crate) fn ask(asked: &Asked<'_>, receive_ns: i64, reply: &mut Vec<u8>) -> Re
         reply.append(&mut packet);
         return Reason::Success;
     }
-    // Not behind acknowledgements that wait for the journal: that would tell of the disk.
+    // Not behind acknowledgements that wait for the journal: the answer would measure the disk.
     let pushed = outgoing.answer(asked.connection.key, packet);
     drop(outgoing);
     if pushed == Pushed::Wake {
@@ -33,7 +33,7 @@ pub(crate) fn ask(asked: &Asked<'_>, receive_ns: i64, reply: &mut Vec<u8>) -> Re
     Reason::Success
 }
 
-/// When the ping was read and when this was written, as i64 nanoseconds since 1970, and its bytes.
+/// The times when the ping was read and answered, as i64 nanoseconds since 1970, and the bytes of the ping.
 fn answer(receive_ns: i64, send_ns: i64, echo: &[u8]) -> Vec<u8> {
     let mut body = Vec::with_capacity(16 + echo.len());
     body.extend_from_slice(&receive_ns.to_le_bytes());

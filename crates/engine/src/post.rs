@@ -1,5 +1,5 @@
-//! Delivering the messages of one publisher: QoS 0 at once, QoS 1 when the journal has given it an
-//! offset, QoS 2 when it is safe, so that no crash can deliver it twice.
+//! Delivers the messages of one publisher: QoS 0 at once, QoS 1 when the journal has given the message an offset,
+//! QoS 2 when the message is safe, so that no crash can deliver it twice.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,42 +17,42 @@ use crate::encoded::{Encoded, Form};
 use crate::gates::Gate;
 use crate::routes::Target;
 
-/// Bytes of QoS 2 messages of one publisher that may wait for the journal before it is not read.
+/// Bytes of QoS 2 messages of one publisher that may wait for the journal; then the broker reads no more from it.
 const LATER_BYTES_MAX: usize = 16 << 20;
-/// What a message counts beyond its bytes: a small one takes as much memory for itself.
+/// Bytes counted for each message beyond its own: what a small one takes in memory.
 const LATER_ENTRY_BYTES: usize = 256;
 
-/// What delivering a batch needs.
+/// The deliveries of one publisher: those of its batch, and earlier ones that wait for the journal.
 #[derive(Default)]
 pub(crate) struct Post {
     /// The message being delivered.
     pub encoded: Encoded,
     expires_ms: Option<Millis>,
-    /// Its place in the batch, if the journal has to make it safe, and what it is promised.
+    /// Its index in the batch, if the journal must make it safe, and its durability.
     place: Option<u32>,
     level: Durability,
-    /// Whether it is among `kept` already.
+    /// Whether it is in `kept` already.
     is_kept: bool,
-    /// Messages of this batch at QoS 1 and 2, and who gets them.
+    /// Messages of this batch at QoS 1 and 2, and the subscribers that get them.
     kept: Vec<Kept>,
     parcels: Vec<Parcel>,
-    /// What the sessions that outlive the broker get of this batch.
-    deliveries: Deliveries,
+    /// The deliveries of this batch to sessions that outlive the broker, for the journal.
+    pub deliveries: Deliveries,
     /// QoS 2 messages of earlier batches that are not safe yet.
     later: VecDeque<Later>,
     later_bytes: usize,
-    /// The gate of the first of them, once the publisher is woken by it.
+    /// The gate of the first of them, once it will wake the publisher.
     awaited: Option<Gate>,
-    /// What sessions that outlive the broker lost to a bound, for the journal.
+    /// Records of messages that sessions which outlive the broker have lost.
     lost: Vec<u8>,
     /// Subscribers to wake at the end of the batch.
-    woken: Vec<Arc<Client>>,
+    pub woken: Vec<Arc<Client>>,
 }
 
 /// Messages that go when a gate is open.
 type Later = (Gate, Vec<(Arc<Client>, Delivery)>);
 
-/// What a message takes that goes later: itself, and its entry.
+/// Memory of a message that goes later, with its entry.
 fn later_bytes(delivery: &Delivery) -> usize {
     delivery.message.bytes() + LATER_ENTRY_BYTES
 }
@@ -79,7 +79,7 @@ impl Kept {
 /// One message for one subscriber.
 struct Parcel {
     client: Arc<Client>,
-    /// Which of the messages kept.
+    /// The index of the message in `kept`.
     message: usize,
     manner: DeliveryManner,
 }
@@ -96,11 +96,9 @@ impl Post {
     ) {
         self.encoded.begin(message, subscribers);
         (self.place, self.level, self.is_kept) = (place, level, false);
-        self.expires_ms = if message.properties.is_empty() {
-            None
-        } else {
-            expiry(message.properties, broker.clock.now_ms())
-        };
+        let has_properties = !message.properties.is_empty();
+        let expires = || expiry(message.properties, broker.clock.now_ms());
+        self.expires_ms = has_properties.then(expires).flatten();
     }
 
     #[inline]
@@ -140,20 +138,14 @@ impl Post {
             self.kept.push(Kept { message, place, level });
         }
         let at = self.kept.len() - 1;
-        if let (Some(place), true) = (place, manner.qos > QoS::AtMostOnce && to.client.is_durable())
-        {
+        if let (Some(place), true) = (place, manner.qos > QoS::AtMostOnce && to.client.is_durable) {
             let bytes = self.kept[at].message.bytes() as u32;
             self.deliveries.push(to.client.key, place, bytes, manner.clone());
         }
         self.parcels.push(Parcel { client: Arc::clone(&to.client), message: at, manner });
     }
 
-    /// Writes what the sessions that outlive the broker get of this batch.
-    pub fn write_deliveries(&mut self, records: &mut Vec<u8>) {
-        self.deliveries.write(records);
-    }
-
-    /// The batch has its offsets: sends what may go, and keeps what has to be safe first.
+    /// Sends the messages of a batch that has its offsets; QoS 2 messages that are not safe yet go later.
     pub fn send(&mut self, broker: &Broker, first_offset: Offset, gate: Gate) {
         if self.parcels.is_empty() {
             return self.tell(broker);
@@ -198,21 +190,22 @@ impl Post {
         self.release(broker);
     }
 
-    /// The journal took nothing: only what was promised nothing is sent.
+    /// Sends only messages that are not journaled: the journal refused the batch.
     pub fn send_unplaced(&mut self, broker: &Broker) {
         let kept = &self.kept;
         self.parcels.retain(|parcel| kept[parcel.message].place.is_none());
         self.send(broker, Offset::default(), Gate::OPEN);
     }
 
-    /// Nothing of this batch is sent; what waits for the journal still is.
+    /// Forgets the deliveries of this batch; those of earlier batches stay.
     pub fn forget_batch(&mut self) {
         self.parcels.clear();
         self.kept.clear();
         self.deliveries = Deliveries::default();
     }
 
-    /// Sends what is safe by now. The publisher is woken for the rest: its answers may wait for other gates.
+    /// Sends messages that are safe by now, and has the publisher woken for the next: its answers may wait for
+    /// other gates.
     pub fn release_for(&mut self, broker: &Broker, connection: &Arc<ConnectionHandle>) {
         self.release(broker);
         let first = self.later.front().map(|(gate, _)| *gate);
@@ -243,7 +236,7 @@ impl Post {
         self.later_bytes > LATER_BYTES_MAX
     }
 
-    /// What is not safe yet, apart.
+    /// Takes the messages that are not safe yet.
     pub fn take_later(&mut self) -> Option<Self> {
         if self.later.is_empty() {
             return None;
@@ -253,7 +246,7 @@ impl Post {
         Some(Self { later, later_bytes, ..Self::default() })
     }
 
-    /// Sends everything as it becomes safe; what never does is not sent.
+    /// Sends each message when it is safe. Ends if the journal fails.
     pub async fn settle(mut self, broker: Arc<Broker>) {
         while let Some(gate) = self.later.front().map(|(gate, _)| *gate) {
             if !broker.journal.gates.passed(gate).await {
@@ -263,7 +256,7 @@ impl Post {
         }
     }
 
-    /// Tells the subscribers, and the journal of what they lost.
+    /// Wakes the subscribers, and records their losses.
     fn tell(&mut self, broker: &Broker) {
         broker.shortage.relieve(broker);
         self.wake();
@@ -279,7 +272,7 @@ impl Post {
         }
     }
 
-    /// Gives a message to a subscriber; it is woken at the end.
+    /// Gives a message to a subscriber, which is woken at the end of the batch.
     pub fn hand_over(&mut self, broker: &Broker, client: &Arc<Client>, delivery: Delivery) {
         let mut outgoing = client.outgoing();
         let pushed = if delivery.qos > QoS::AtMostOnce {
@@ -294,15 +287,10 @@ impl Post {
         self.pushed(broker, client, pushed);
     }
 
-    /// Adds packets of the broker's own for a client; it is woken at the end.
+    /// Adds packets of the broker's own for a client, which is woken at the end of the batch.
     pub fn push_packets(&mut self, broker: &Broker, client: &Arc<Client>, packets: &[u8]) {
         let pushed = client.outgoing().push_packets(packets);
         self.pushed(broker, client, pushed);
-    }
-
-    /// A client is woken at the end.
-    pub fn wake_later(&mut self, client: &Arc<Client>) {
-        self.woken.push(Arc::clone(client));
     }
 
     #[inline]
@@ -314,7 +302,7 @@ impl Post {
         }
     }
 
-    /// A bound was reached on the way to a client.
+    /// Counts a limit that was reached for a client.
     #[cold]
     fn lose(&mut self, broker: &Broker, client: &Arc<Client>, pushed: Pushed) {
         match pushed {

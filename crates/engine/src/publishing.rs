@@ -1,7 +1,8 @@
 //! One message on its way: admitted, kept, delivered, and added to the batch for the journal, in this order.
 
-use slipring_core::ledger::TableRecord;
-use slipring_core::{Durability, ParameterIndex, Principal, SHARED_BYTES_MIN, Work};
+use slipring_core::ledger::{Carried, DeliveryRecord, TableRecord};
+use slipring_core::{Durability, Principal, SHARED_BYTES_MIN, Work};
+use slipring_journal::MessageFlags;
 use slipring_wire::{Publish, QoS, Reason, Version};
 
 use crate::broker::Broker;
@@ -22,9 +23,19 @@ fn delivery_steps(payload_bytes: usize) -> usize {
     Work::DELIVERY + if is_shared { SHARED_STEPS } else { payload_bytes / COPIED_STEP }
 }
 
+/// A message that is being published, and who publishes it.
+#[derive(Clone, Copy)]
+pub(crate) struct Publication<'a> {
+    pub broker: &'a Broker,
+    pub from: &'a Principal<'a>,
+    pub message: &'a Publish<'a>,
+    /// The MQTT version of the publisher.
+    pub version: Version,
+}
+
 impl Feed {
-    /// Brings one message to everyone who wants it, and into the batch for the journal. The answer
-    /// is what an acknowledgement says.
+    /// Brings one message to all its subscribers, and into the batch for the journal. The answer is the reason
+    /// code of the acknowledgement.
     ///
     /// QoS 0 goes at once; the rest when the batch has its offsets, see [`Feed::journal`].
     pub fn publish(
@@ -36,83 +47,69 @@ impl Feed {
     ) -> Reason {
         self.messages += 1;
         self.paths.find(broker, from, message.topic);
-        let published = self.admit(broker, message).and_then(|()| {
-            if is_frame(message) {
-                self.publish_frame(broker, from, message)
-            } else {
-                self.publish_message(broker, from, message, version)
-            }
-        });
-        published.unwrap_or_else(|refused| refused)
+        let publication = Publication { broker, from, message, version };
+        self.publish_found(&publication).unwrap_or_else(|refused| refused)
     }
 
-    /// Refuses what the publisher may not publish, and what the journal could not keep as promised.
+    /// Publishes a message whose route was found.
     #[inline]
-    fn admit(&self, broker: &Broker, message: &Publish<'_>) -> Result<(), Reason> {
+    fn publish_found(&mut self, publication: &Publication<'_>) -> Result<Reason, Reason> {
+        self.admit(publication)?;
+        let carried = self.keep(publication)?;
+        let has_readers = self.deliver(publication, carried)?;
+        self.add_to_batch(publication, carried);
+        Ok(if has_readers { Reason::Success } else { Reason::NoMatchingSubscribers })
+    }
+
+    /// Refuses messages that the publisher may not publish, and those that the journal cannot keep as promised.
+    #[inline]
+    fn admit(&self, publication: &Publication<'_>) -> Result<(), Reason> {
         let route = self.paths.found();
         if !route.is_allowed {
             return Err(Reason::NotAuthorized);
         }
-        broker.journal.gates.refusal(route.level_of(message.qos)).map_or(Ok(()), Err)
+        let level = route.level_of(publication.message.qos);
+        publication.broker.journal.gates.refusal(level).map_or(Ok(()), Err)
     }
 
+    /// Keeps samples in the table, a chunk in its buffer, a retained message, or the newest value of the topic.
+    /// Returns which samples the message carries.
     #[inline]
-    fn publish_message(
-        &mut self,
-        broker: &Broker,
-        from: &Principal<'_>,
-        message: &Publish<'_>,
-        version: Version,
-    ) -> Result<Reason, Reason> {
-        let sample_of = self.keep(broker, from, message, version)?;
-        let deliveries = self.deliver(broker, from, message)?;
-        self.add_to_batch(from, message, sample_of);
-        let is_stream = matches!(self.paths.found().kind, TopicKind::Stream(_));
-        Ok(if deliveries > 0 || is_stream {
-            Reason::Success
-        } else {
-            Reason::NoMatchingSubscribers
-        })
-    }
-
-    /// Keeps what outlives the delivery: a sample in the table, a chunk in its buffer, a retained message, the newest
-    /// value of the topic. The parameter that the message is a sample of is returned.
-    #[inline]
-    fn keep(
-        &mut self,
-        broker: &Broker,
-        from: &Principal<'_>,
-        message: &Publish<'_>,
-        version: Version,
-    ) -> Result<Option<ParameterIndex>, Reason> {
-        let sample_of = match self.paths.found().kind {
-            TopicKind::Plain(_) => None,
-            TopicKind::Parameter(parameter) => Some(self.take_sample(broker, parameter, message)?),
-            TopicKind::Stream(stream) => {
-                self.take_chunk(broker, from, stream, message)?;
-                // The chunk may have told others, with routes of their own.
-                self.paths.find(broker, from, message.topic);
-                None
+    fn keep(&mut self, publication: &Publication<'_>) -> Result<Option<Carried>, Reason> {
+        let Publication { message, .. } = *publication;
+        if is_frame(message) {
+            return self.take_frame(publication).map(|()| Some(Carried::Frame));
+        }
+        let mut carried = None;
+        match self.paths.found().kind {
+            TopicKind::Plain(_) => {}
+            TopicKind::Parameter(parameter) => {
+                self.take_sample(publication, parameter)?;
+                carried = Some(Carried::Sample(parameter));
             }
-        };
+            TopicKind::Stream(stream) => self.take_chunk(publication, stream)?,
+        }
         if message.retain {
-            self.retain(broker, from, message, version)?;
-            self.paths.find(broker, from, message.topic);
+            self.retain(publication)?;
         }
         if let TopicKind::Plain(Some(slot)) = &self.paths.found().kind {
             slot.set(message.payload, self.receive_ns);
         }
-        Ok(sample_of)
+        Ok(carried)
     }
 
-    /// Brings the message to its subscribers, or lets it wait for one; to how many.
+    /// Brings the message to its subscribers, or lets it wait for one. Returns whether anybody reads it. The
+    /// samples of a frame went to their readers with the table.
     #[inline]
     fn deliver(
         &mut self,
-        broker: &Broker,
-        from: &Principal<'_>,
-        message: &Publish<'_>,
-    ) -> Result<usize, Reason> {
+        publication: &Publication<'_>,
+        carried: Option<Carried>,
+    ) -> Result<bool, Reason> {
+        if carried == Some(Carried::Frame) {
+            return Ok(true);
+        }
+        let Publication { broker, message, .. } = *publication;
         let Self { paths, batch, post, work, tally, .. } = self;
         let route = paths.found();
         let (level, deliveries) = (route.level_of(message.qos), route.audience.len());
@@ -123,44 +120,56 @@ impl Feed {
             deliver_to_all(broker, route, message, post, work);
         }
         tally.add(&route.prefix, message.payload.len(), deliveries);
+        let is_stream = matches!(route.kind, TopicKind::Stream(_));
         if deliveries == 0 && !message.properties.is_empty() {
-            self.let_wait(broker, from, message, level)?;
+            self.let_wait(publication, level)?;
         }
-        Ok(deliveries)
+        Ok(deliveries > 0 || is_stream)
     }
 
     /// Adds the message to the batch, if its topic is journaled.
     #[inline]
-    fn add_to_batch(
-        &mut self,
-        from: &Principal<'_>,
-        message: &Publish<'_>,
-        sample_of: Option<ParameterIndex>,
-    ) {
+    fn add_to_batch(&mut self, publication: &Publication<'_>, carried: Option<Carried>) {
         let route = self.paths.found();
-        let level = route.level_of(message.qos);
-        if route.journaled {
-            if let Some(parameter) = sample_of {
-                let index = self.batch.len() as u32;
-                TableRecord::Sampled { index, parameter }.encode(self.batch.records());
+        let (qos, is_journaled) = (publication.message.qos, route.is_journaled);
+        let level = route.level_of(qos);
+        if is_journaled {
+            let index = self.batch.len() as u32;
+            let record = carried.map(|carried| match carried {
+                Carried::Frame => TableRecord::Framed { index },
+                Carried::Sample(parameter) => TableRecord::Sampled { index, parameter },
+            });
+            if let Some(record) = record {
+                record.encode(self.batch.records());
             }
-            self.write(from, message, level);
+            self.write(publication, level);
         }
-        if message.qos > QoS::AtMostOnce {
+        if qos > QoS::AtMostOnce {
             self.promised.add(level);
         }
     }
 
+    fn write(&mut self, publication: &Publication<'_>, level: Durability) {
+        let Publication { from, message, .. } = *publication;
+        if !self.batch.has_messages() {
+            self.batch.begin(from.client_id, self.receive_ns);
+        }
+        let flags = MessageFlags::new(message.qos as u8, message.retain);
+        self.batch.push(flags, message.topic, message.properties.encoded(), message.payload);
+        self.wait_for(level);
+        let is_noted = message.qos == QoS::ExactlyOnce && from.is_durable;
+        if let (true, Some(packet_id)) = (is_noted && level > Durability::Memory, message.packet_id)
+        {
+            let session = from.session;
+            DeliveryRecord::Incoming { session, packet_id }.encode(self.records(level));
+        }
+    }
+
     /// A message that has no subscriber waits for one, if it asks to.
-    fn let_wait(
-        &mut self,
-        broker: &Broker,
-        from: &Principal<'_>,
-        message: &Publish<'_>,
-        level: Durability,
-    ) -> Result<(), Reason> {
-        let journaled = self.paths.found().journaled;
-        let place = journaled.then_some((self.batch.len() as u32, level));
+    fn let_wait(&mut self, publication: &Publication<'_>, level: Durability) -> Result<(), Reason> {
+        let Publication { broker, from, message, .. } = *publication;
+        let is_journaled = self.paths.found().is_journaled;
+        let place = is_journaled.then_some((self.batch.len() as u32, level));
         match Unclaimed::new(broker, message, place, from) {
             Ok(None) => {}
             Ok(Some(unclaimed)) => {
@@ -170,7 +179,7 @@ impl Feed {
                 }
                 self.unclaimed.push(unclaimed);
             }
-            // It goes on: what was noted of it as a retained message names its place in the batch.
+            // The message goes on: its record as a retained message names its place in the batch.
             Err(limit) if message.retain => broker.monitor.reached.count(limit),
             Err(limit) => return Err(self.refuse_to_keep(broker, limit)),
         }

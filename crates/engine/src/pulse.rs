@@ -1,31 +1,25 @@
-//! Whether the engine answers: a question that goes through one of its threads and through the locks that all
-//! traffic needs. One question at a time, so that an engine that is stuck does not collect them.
+//! Checks that the engine answers: a question passes through one of its threads and through the locks that all
+//! traffic needs. There is one question at a time, so that a stuck engine does not collect them.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use crate::broker::Broker;
+use crate::locks::lock;
 
 /// The question that has no answer yet.
 #[derive(Debug, Default)]
 pub(crate) struct Pulse {
-    // A lock: taken for a moment by who asks, and by the answer.
+    // A lock: taken for a moment to ask and to answer.
     asked: Mutex<Option<Instant>>,
 }
 
-impl Pulse {
-    fn asked(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Asks the engine whether it answers, and tells how long it has not answered an earlier question. Never
-/// waits.
+/// Asks the engine a question, or returns how long it has not answered the earlier one. Never waits.
 pub(crate) fn silence(broker: &Arc<Broker>, engine: &Handle) -> Duration {
-    let mut asked = broker.monitor.pulse.asked();
+    let mut asked = lock(&broker.monitor.pulse.asked);
     if let Some(at) = *asked {
         return broker.clock.now().duration_since(at);
     }
@@ -35,7 +29,7 @@ pub(crate) fn silence(broker: &Arc<Broker>, engine: &Handle) -> Duration {
     Duration::ZERO
 }
 
-/// Who holds one of these locks for long holds up the traffic.
+/// A task that holds one of these locks for long holds up the traffic, and this answer.
 fn answer(broker: &Broker) {
     drop(broker.sessions.registry());
     drop(broker.topics.routes());
@@ -43,7 +37,7 @@ fn answer(broker: &Broker) {
     if broker.table.is_used() {
         drop(broker.table.lock());
     }
-    *broker.monitor.pulse.asked() = None;
+    *lock(&broker.monitor.pulse.asked) = None;
 }
 
 #[cfg(test)]
@@ -58,7 +52,9 @@ mod tests {
     }
 
     fn wait_until_answered(broker: &Arc<Broker>, engine: &Handle) {
-        while silence(broker, engine) > Duration::ZERO || broker.monitor.pulse.asked().is_some() {
+        while silence(broker, engine) > Duration::ZERO
+            || lock(&broker.monitor.pulse.asked).is_some()
+        {
             std::thread::yield_now();
         }
     }

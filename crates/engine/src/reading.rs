@@ -1,12 +1,12 @@
-//! The journal for readers on other machines: a request comes as a message on `$slipring/journal/`, and
-//! its answer goes to that client alone. `docs/remote.md` has both.
+//! The journal for readers on other machines: a client publishes a request to `$slipring/journal/`, and gets the
+//! answer. `docs/remote.md` has both.
 //!
-//! Files are read on threads that serve no connection; what waits is bounded, for each client and for
-//! all together.
+//! Threads that serve no connection read the files; the number of waiting requests is bounded, for each client and
+//! for all together.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use slipring_core::{AnswerTerms, ConnectionKey, Limit, Pushed, Right};
 use slipring_journal::{
@@ -17,16 +17,17 @@ use slipring_journal::{
 use slipring_wire::Reason;
 use tokio::sync::Semaphore;
 
-use crate::asking::{Asked, Envelope};
+use crate::asking::{ClientRequest, Envelope};
 use crate::broker::Broker;
 use crate::client::Client;
 use crate::event::EventKind;
+use crate::locks::lock;
 use crate::sampled::sampled;
 use crate::supervision::{blocking, spawn};
 
 /// Requests that read files at the same time.
 const READS_AT_ONCE: usize = 4;
-/// Bytes of one answer, whatever was asked for; a single larger message is answered all the same.
+/// Bytes of one answer at most. A single message may be larger.
 const ANSWER_BYTES_MAX: usize = 4 << 20;
 
 const NOT_ALLOWED: &str =
@@ -34,15 +35,15 @@ const NOT_ALLOWED: &str =
 const NO_JOURNAL: &str = "the broker has no journal";
 const BUSY: &str = "too many requests to the journal at once; ask again a little later";
 
-/// The place where the journal is read for others.
+/// Reads the journal for remote readers.
 pub(crate) struct Reading {
-    /// Where the positions of consumers are noted.
-    folder: OnceLock<PathBuf>,
-    /// Whose turn it is; all others wait in line.
+    /// The folder with the positions of consumers.
+    pub folder: OnceLock<PathBuf>,
+    /// A permit for each request that reads now; the others wait in line.
     turn: Arc<Semaphore>,
     /// Requests that wait or are being answered.
     asked: AtomicUsize,
-    // Readers at rest: they remember places. A lock: taken for a moment, twice for each request.
+    // Idle readers, which remember positions. A lock: taken for a moment, twice for each request.
     readers: Mutex<Vec<JournalReader>>,
 }
 
@@ -50,7 +51,7 @@ pub(crate) struct Reading {
 struct Question {
     broker: Arc<Broker>,
     client: Arc<Client>,
-    /// The connection it came by.
+    /// The connection that it came by.
     connection: ConnectionKey,
     terms: AnswerTerms,
     envelope: Envelope,
@@ -58,26 +59,24 @@ struct Question {
     body: Vec<u8>,
 }
 
-/// A client asks for something of the journal; the reason acknowledges the request.
-pub(crate) fn ask(asked: &Asked<'_>, name: &str, reply: &mut Vec<u8>) -> Reason {
-    let Asked { broker, client, connection, message, .. } = *asked;
+/// Takes or refuses a request. Returns the reason code of the acknowledgement.
+pub(crate) fn ask(asked: &ClientRequest<'_>, name: &str, reply: &mut Vec<u8>) -> Reason {
+    let ClientRequest { broker, client, connection, message, .. } = *asked;
     let Some((envelope, terms)) = asked.envelope() else {
         return Reason::ImplementationSpecificError;
     };
     match admit(asked, name) {
         Ok(()) => {
-            let (broker, client) = (Arc::clone(broker), Arc::clone(client));
-            let (name, body) = (name.to_owned(), message.payload.to_vec());
             let question = Question {
-                broker,
-                client,
+                broker: Arc::clone(broker),
+                client: Arc::clone(client),
                 connection: connection.key,
                 terms,
                 envelope,
-                name,
-                body,
+                name: name.to_owned(),
+                body: message.payload.to_vec(),
             };
-            spawn(asked.broker, &asked.client.name, question.answer());
+            spawn(broker, &client.name, question.answer());
             Reason::Success
         }
         Err(refusal) => {
@@ -87,7 +86,7 @@ pub(crate) fn ask(asked: &Asked<'_>, name: &str, reply: &mut Vec<u8>) -> Reason 
     }
 }
 
-/// The packet with a refusal, without its words where the client takes only small packets.
+/// The packet with a refusal, without its text if the client takes only small packets.
 fn refuse(envelope: &Envelope, refusal: &JournalRefusal, terms: AnswerTerms) -> Vec<u8> {
     let packet = envelope.packet(&refusal.encode(), terms);
     if !packet.is_empty() {
@@ -106,9 +105,9 @@ fn reason_of(why: RefusalReason) -> Reason {
     }
 }
 
-/// Whether a request is taken up: then it counts until its answer is there.
-fn admit(asked: &Asked<'_>, name: &str) -> Result<(), JournalRefusal> {
-    let Asked { broker, client, connection, from, message } = *asked;
+/// Admits a request, which then counts until it is answered.
+fn admit(asked: &ClientRequest<'_>, name: &str) -> Result<(), JournalRefusal> {
+    let ClientRequest { broker, client, connection, from, message } = *asked;
     let plan = broker.plan.load();
     if !plan.allows(from, Right::Read) {
         return Err(JournalRefusal::new(RefusalReason::NotAllowed, NOT_ALLOWED));
@@ -142,11 +141,6 @@ impl Default for Reading {
 }
 
 impl Reading {
-    /// The journal's folder.
-    pub fn set_folder(&self, folder: &Path) {
-        let _ = self.folder.set(folder.to_owned());
-    }
-
     fn enter(&self, most: usize) -> bool {
         let entered = self.asked.fetch_add(1, Ordering::AcqRel) < most;
         if !entered {
@@ -157,10 +151,6 @@ impl Reading {
 
     fn leave(&self) {
         self.asked.fetch_sub(1, Ordering::AcqRel);
-    }
-
-    fn readers(&self) -> MutexGuard<'_, Vec<JournalReader>> {
-        self.readers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -264,7 +254,7 @@ impl Question {
             let text = format!("the broker has journal {ours}, not {journal}");
             return Err(JournalRefusal::new(RefusalReason::OtherJournal, text));
         }
-        // One that retention has overtaken may note where it is.
+        // A consumer behind the first segment may commit, too.
         self.with_reader(|reader| match reader.check_position(offset, epoch) {
             Err(ReadError::Gap { .. }) => Ok(()),
             checked => checked,
@@ -276,23 +266,23 @@ impl Question {
         Ok(JournalAnswer::Committed { journal }.encode())
     }
 
-    /// Lends a reader for one request.
+    /// Reads with one of the idle readers, or with a new one.
     fn with_reader<T>(
         &self,
         read: impl FnOnce(&mut JournalReader) -> Result<T, ReadError>,
     ) -> Result<T, JournalRefusal> {
-        let rested = self.broker.journal.reading.readers().pop();
+        let rested = lock(&self.broker.journal.reading.readers).pop();
         let journal = self.broker.journal.get();
         let lent = rested.or_else(|| journal.map(|journal| journal.reader().durable()));
         let mut reader =
             lent.ok_or_else(|| JournalRefusal::new(RefusalReason::NoJournal, NO_JOURNAL))?;
         let read = read(&mut reader);
-        self.broker.journal.reading.readers().push(reader);
+        lock(&self.broker.journal.reading.readers).push(reader);
         read.map_err(|error| JournalRefusal::from(&error))
     }
 }
 
-/// The epoch that a client has noted; 0 is none.
+/// The epoch in a request; 0 is none.
 fn noted(epoch: u64) -> Option<u64> {
     Some(epoch).filter(|epoch| *epoch > 0)
 }

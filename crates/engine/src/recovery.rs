@@ -32,9 +32,9 @@ pub struct Recovered {
     pub retained: usize,
     /// Messages that wait for their first subscriber.
     pub waiting: usize,
-    /// What of the journal could not be read.
+    /// Parts of the journal that could not be read.
     pub damage: Vec<Damage>,
-    /// Records that made no sense, and a snapshot that could not be used.
+    /// Records that are malformed, and a snapshot that could not be used.
     pub flaws: Vec<String>,
     /// How long the recovery took.
     pub took: Duration,
@@ -99,7 +99,7 @@ impl Broker {
         !expired && self.topics.retained().set(Arc::new(message), &owner, &limits).is_ok()
     }
 
-    /// Restores a session; whether it is kept, and how many messages are queued for it. One that is not
+    /// Restores a session. Returns whether it is kept, and how many messages are queued for it. One that is not
     /// kept ends at once, with its will.
     fn restore_session(
         &self,
@@ -147,7 +147,7 @@ impl Broker {
         (kept.expiry_s > 0, queued)
     }
 
-    /// Restores what a session has declared, if it is kept. Nobody publishes that until the client is back.
+    /// Restores what a kept session has declared. Nobody publishes it until the client is back.
     fn restore_declared(&self, key: SessionKey, kept: &KeptSession) {
         if kept.expiry_s == 0 {
             return;
@@ -160,7 +160,7 @@ impl Broker {
         }
     }
 
-    /// When a wait of so many seconds ends, of which some have passed.
+    /// When a wait of so many seconds ends, if `passed_ms` of it are over.
     fn end_of(&self, seconds: u32, passed_ms: Millis) -> Millis {
         self.clock.now_ms() + (Millis::from(seconds) * 1_000).saturating_sub(passed_ms)
     }

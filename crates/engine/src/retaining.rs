@@ -1,28 +1,24 @@
-//! Retained messages of one publisher: kept or refused, and whose they are.
+//! Retained messages of one publisher: keeps or refuses them, and counts them for their owner.
 
 use slipring_core::ledger::{ContextRecord, StockRecord};
-use slipring_core::{JournalPlace, Limit, Offset, Owner, Principal, Work};
-use slipring_wire::{Publish, QoS, Reason, Version};
+use slipring_core::{JournalPlace, Limit, Offset, Owner, Work};
+use slipring_wire::{QoS, Reason, Version};
 
 use crate::broker::Broker;
 use crate::feed::Feed;
+use crate::publishing::Publication;
 
 impl Feed {
-    /// Keeps a retained message, or says why it is refused.
-    pub fn retain(
-        &mut self,
-        broker: &Broker,
-        from: &Principal<'_>,
-        message: &Publish<'_>,
-        version: Version,
-    ) -> Result<(), Reason> {
+    /// Keeps a retained message, or refuses it.
+    pub fn retain(&mut self, publication: &Publication<'_>) -> Result<(), Reason> {
+        let Publication { broker, from, message, version } = *publication;
         let route = self.paths.found();
-        let (level, journaled) = (route.level_of(message.qos), route.journaled);
+        let (level, is_journaled) = (route.level_of(message.qos), route.is_journaled);
         self.work.add(Work::RETAINED);
         let index = self.batch.len() as u32;
         let plan = broker.plan.load();
         match broker.topics.retain(message, from.owner, &plan.limits, broker.clock.now_ms()) {
-            Ok(Some(kept)) if journaled => {
+            Ok(Some(kept)) if is_journaled => {
                 self.own(from.owner);
                 self.retained.push((kept, index, level));
             }
@@ -32,17 +28,18 @@ impl Feed {
                     return Err(self.refuse_to_keep(broker, limit));
                 }
                 broker.monitor.reached.count(limit);
-                if journaled {
+                if is_journaled {
                     StockRecord::Unretained { index }.encode(self.batch.records());
                 }
             }
         }
-        // Whoever subscribed before the message was kept must get it live.
+        // A client that subscribed before the message was kept must get it live.
         self.paths.check(broker);
+        self.paths.find(broker, from, message.topic);
         Ok(())
     }
 
-    /// Retained messages have their places in the journal.
+    /// Notes the offsets of retained messages.
     pub fn place_retained(&mut self, broker: &Broker, first_offset: Offset) {
         for (message, index, durability) in self.retained.drain(..) {
             let offset = first_offset.plus(index);
@@ -50,7 +47,7 @@ impl Feed {
         }
     }
 
-    /// The sessions, retained and waiting messages of this batch are this owner's.
+    /// Records that the sessions, retained and waiting messages that follow in this batch belong to this owner.
     pub fn own(&mut self, owner: &Owner) {
         if self.owner.as_ref() != Some(owner) {
             ContextRecord::Owner { owner: owner.as_str() }.encode(self.batch.records());
@@ -58,18 +55,17 @@ impl Feed {
         }
     }
 
-    /// A message finds no room where it wants to be kept.
+    /// Refuses a message because there is no room to keep it.
     #[cold]
     pub fn refuse_to_keep(&mut self, broker: &Broker, limit: Limit) -> Reason {
         broker.monitor.reached.count(limit);
         let why = match limit {
             Limit::OwnerRetained => {
-                "this user or address has as many retained messages as one may \
-                                     have; remove some of them first"
+                "this user or address may have no more retained messages; remove some first"
             }
             Limit::OwnerWaiting => {
-                "this user or address has as many messages waiting for a \
-                                    subscriber as one may have; publish it again later"
+                "this user or address may have no more messages that wait for a subscriber; \
+                 publish it again later"
             }
             Limit::ReservePercent => {
                 "the last room is kept for users and addresses that hold little"

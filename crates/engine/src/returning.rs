@@ -1,5 +1,5 @@
-//! A client that came back: what its session chooses and reads of the table is entered again, in as many turns
-//! as that takes. Its packets wait meanwhile.
+//! A client that came back: its session's selections and its plain subscriptions to parameters are entered into the
+//! table again, in several turns if they are many. Its packets wait meanwhile.
 
 use std::collections::VecDeque;
 
@@ -9,13 +9,13 @@ use crate::broker::Broker;
 use crate::client::Client;
 use crate::party::Party;
 
-/// Subscriptions that are still to be entered.
+/// Subscriptions that must still be entered.
 #[derive(Default)]
 pub(crate) struct Returning(VecDeque<(Box<str>, Options)>);
 
 impl Returning {
-    /// All of a session, the selections first: their newest values come before anything else. While the table
-    /// is not used nobody reads it; who is connected when that begins is entered then.
+    /// All subscriptions of a session, the selections first: their newest values go before anything else. While the
+    /// table is not used, plain ones need no entry: `SharedTable::begin_reading` enters them when that changes.
     pub fn of(broker: &Broker, client: &Client) -> Self {
         let state = client.state();
         let plain = broker.table.is_used().then(|| state.session.plain());
@@ -25,7 +25,7 @@ impl Returning {
 }
 
 impl Party {
-    /// Enters subscriptions again until the turn is over; whether those were the rest.
+    /// Enters subscriptions again until the turn is over. Returns whether all are entered.
     pub fn enter_again(&mut self) -> bool {
         let Some(client) = self.client.clone() else { return true };
         while let Some((filter, options)) = self.returning.0.front() {

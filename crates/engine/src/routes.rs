@@ -1,4 +1,4 @@
-//! Who gets the messages of a topic: subscriptions in the tree, merged to one delivery a client.
+//! Finds the subscribers of a topic: subscriptions in the tree, merged to one delivery for each client.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use slipring_wire::{QoS, shared};
 
 use crate::client::Client;
 
-/// A subscription's place in the tree.
+/// A subscription in the tree.
 #[derive(Clone, Debug)]
 struct Subscriber {
     client: Arc<Client>,
@@ -21,7 +21,7 @@ struct Subscriber {
 /// The members of a shared subscription by session.
 type Members = BTreeMap<SessionKey, Subscriber>;
 
-/// Whose turn it is among the members of a shared subscription.
+/// Which member of a shared subscription is next.
 #[derive(Debug)]
 struct ShareTurn {
     number: u64,
@@ -46,7 +46,7 @@ pub(crate) struct Routes {
     shares_made: u64,
 }
 
-/// One delivery: a client, and the terms of all its subscriptions that match together.
+/// One delivery: a client, and the merged options of all its subscriptions that match.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub client: Arc<Client>,
@@ -62,7 +62,7 @@ pub(crate) struct Share {
     members: Box<[Target]>,
 }
 
-/// Everyone who gets the messages of one topic.
+/// The subscribers of one topic.
 #[derive(Debug, Default)]
 pub(crate) struct Audience {
     pub targets: Box<[Target]>,
@@ -112,7 +112,7 @@ impl Routes {
         share
     }
 
-    /// The number of a shared subscription; none where it has no member.
+    /// The number of a shared subscription; None if it has no member.
     pub fn share_number(&self, filter: &str) -> Option<u64> {
         self.shares.get(filter).map(|(share, _)| share.number)
     }
@@ -124,7 +124,7 @@ impl Routes {
         Some(Share { turn: Arc::clone(share), members })
     }
 
-    /// Who gets what the session with this key publishes to a topic.
+    /// The subscribers that get what this session publishes to a topic.
     pub fn audience(&self, topic: &str, publisher: SessionKey) -> Audience {
         let mut found = self.tree.subscribers(topic);
         // MQTT-3.8.3-3
@@ -144,6 +144,14 @@ impl Routes {
     }
 }
 
+/// The filter of topics in a subscription's filter, which may be shared.
+pub(crate) fn topics_of(filter: &str) -> &str {
+    match shared(filter) {
+        Some(Ok((_, topics))) => topics,
+        _ => filter,
+    }
+}
+
 /// One delivery for all subscriptions of a client that match (MQTT-3.3.4-2, MQTT-3.3.4-4).
 fn merge(subscriptions: &[Subscriber]) -> Target {
     let identifiers = subscriptions.iter().map(|found| found.options.identifier);
@@ -157,7 +165,7 @@ fn merge(subscriptions: &[Subscriber]) -> Target {
 }
 
 impl Audience {
-    /// Memory it takes, about.
+    /// About how much memory it takes.
     pub fn bytes(&self) -> usize {
         let members: usize = self.shares.iter().map(|share| share.members.len()).sum();
         (self.targets.len() + members) * size_of::<Target>()
@@ -170,13 +178,13 @@ impl Audience {
 }
 
 impl Share {
-    /// How much the member with the most room takes of samples.
+    /// The room for samples of the member that has most.
     pub fn plain_room(&self) -> PlainRoom {
         let rooms = self.members.iter().map(|member| member.client.outgoing().plain_room());
         rooms.max_by_key(|room| (room.newest, room.every)).unwrap_or_default()
     }
 
-    /// The member for the next message, and how many were looked at before it.
+    /// The member for the next message, and how many members were passed over for it.
     pub fn choose(&self) -> (&Target, usize) {
         let turn = self.turn.next.fetch_add(1, Ordering::Relaxed);
         let (member, passed) = choose_member(turn, self.members.len(), |member| {

@@ -9,7 +9,7 @@ use slipring_journal::{JournalReader, ReadError, SAMPLE_PAIR_BYTES};
 /// Samples among the messages of a range.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Sampled {
-    /// Where to go on.
+    /// The offset to continue from.
     pub end: u64,
     /// For each sample its offset (u64) and the index of its parameter (u32), little-endian.
     pub pairs: Vec<u8>,
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_of_a_range_are_told_with_their_parameters() {
+    fn samples_of_a_range_are_listed_with_their_parameters() {
         let folder = env::temp_dir().join(format!("slipring-sampled-{}", process::id()));
         journal(&folder);
         let mut reader = JournalReader::open(&folder).unwrap();

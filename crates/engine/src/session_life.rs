@@ -1,4 +1,4 @@
-//! The life of a session: opened, taken over, left, ended. Whose it is, `core` decides.
+//! The life of a session: opened, taken over, left, ended. `core` decides which connection gets it.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -23,32 +23,26 @@ use crate::sessions::SessionRegistry;
 pub(crate) struct Opened {
     pub client: Arc<Client>,
     pub session_present: bool,
-    /// How safe what CONNACK says of the session must be.
+    /// The durability that CONNACK promises for the session.
     pub promise: Durability,
-    /// The will of the session that this one ends, and whose it is.
+    /// The will of the session that this one replaces, and its client.
     pub will: Option<(Arc<Client>, WillMessage)>,
 }
 
-/// Why a client is not in.
+/// Why a client is not let in yet.
 #[derive(Debug)]
 pub(crate) enum NotOpened {
-    /// It is refused.
+    /// The broker refuses it.
     Refused(ConnectRefusal),
-    /// Another connection has the session; it was told to let go.
+    /// Another connection has the session, and was asked to let go.
     Held(Arc<ConnectionHandle>),
-}
-
-impl From<ConnectRefusal> for NotOpened {
-    fn from(refusal: ConnectRefusal) -> Self {
-        Self::Refused(refusal)
-    }
 }
 
 impl Broker {
     /// Lets a client in: finds or makes its session.
     ///
-    /// An earlier connection is told to go first, so that what it sent before counts before; with
-    /// `force` the session is taken from it (MQTT-3.1.4-3).
+    /// An earlier connection is asked to let go first, so that its packets are taken before; with `force` the
+    /// session is taken from it (MQTT-3.1.4-3).
     pub fn open_session(
         &self,
         opening: &Opening,
@@ -71,9 +65,9 @@ impl Broker {
             is_forced: force,
         };
         let occupancy = registry.occupancy(connection.origin.listener);
-        let admission = applicant.admit(&self.plan.load(), occupancy, self.clock.now_ms())?;
+        let admission = applicant.admit(&self.plan.load(), occupancy, self.clock.now_ms());
         let mut will = None;
-        let kept = match (admission, earlier) {
+        let kept = match (admission.map_err(NotOpened::Refused)?, earlier) {
             (Admission::Resume, earlier) => earlier,
             (Admission::Wait, Some(earlier)) => {
                 let held =
@@ -117,7 +111,7 @@ impl Broker {
         }
     }
 
-    /// Gives a session to a connection; an earlier connection has to go (MQTT-3.1.4-3).
+    /// Gives a session to a connection; an earlier connection is closed (MQTT-3.1.4-3).
     fn attach(
         &self,
         registry: &mut SessionRegistry,
@@ -127,7 +121,7 @@ impl Broker {
     ) {
         let mut state = client.state();
         self.timers.cancel(state.due.take());
-        state.will = None; // MQTT-3.1.3-9: it came back before the delay had passed
+        state.will = None; // MQTT-3.1.3-9: the client came back before the delay had passed
         state.expires_ms = None;
         state.expiry_s = opening.expiry_s;
         registry.count_kept(client, &mut state, opening.expiry_s > 0);
@@ -145,9 +139,9 @@ impl Broker {
         registry.count(connection);
     }
 
-    /// A connection is over. The will to publish now, if any.
+    /// Ends a client's connection. Returns the will to publish now, if any.
     ///
-    /// `will` is None after a plain goodbye.
+    /// `will` is None after a DISCONNECT without the will.
     pub fn leave(
         &self,
         client: &Arc<Client>,
@@ -171,7 +165,7 @@ impl Broker {
         registry.discount(connection);
         let now_ms = self.clock.now_ms();
         state.expiry_s = goodbye.and_then(|said| said.expiry_s).unwrap_or(state.expiry_s);
-        if self.lifecycle.is_stopping() && state.recorded {
+        if self.stopping.is_set() && state.recorded {
             // The next start sends the will, unless the client comes back first.
             state.left_ns = self.clock.now_ns();
             state.will = will.map(|will| (will, now_ms));
@@ -199,8 +193,8 @@ impl Broker {
         now
     }
 
-    /// Tells the journal that a client is away, since when, and the will it may still get. What a client
-    /// said itself is to be safe as soon as can be: its will must not be sent any more.
+    /// Records that a client is away, since when, and its pending will. After a DISCONNECT (`is_said`) the record
+    /// is synced: the will must not be published any more.
     fn record_left(&self, client: &Client, state: &State, is_said: bool) -> Gate {
         if !state.recorded {
             return Gate::OPEN;
@@ -211,12 +205,12 @@ impl Broker {
         self.journal.record_one(&SessionRecord::Left { session, at_ns, expiry_s, will }, level)
     }
 
-    /// Whether the journal has to know of a session, for itself or for its will.
+    /// Whether a session is recorded in the journal, because it is kept or because it has a will.
     fn is_recorded(&self, opening: &Opening) -> bool {
         self.journal.exists() && (opening.expiry_s > 0 || opening.will.is_some())
     }
 
-    /// A timer of a client has fired: its session ends, or its will is due.
+    /// Takes the timer of a client: ends its session, or returns the will that is due.
     pub fn check_due(&self, client: &Arc<Client>, now_ms: Millis) -> Option<WillMessage> {
         let mut registry = self.sessions.registry();
         let mut state = client.state();
@@ -233,13 +227,14 @@ impl Broker {
         }
         let due = state.will.take_if(|(_, at)| *at <= now_ms);
         if due.is_some() && state.recorded {
-            self.journal.note(&SessionRecord::Willed { session: client.key });
+            let willed = SessionRecord::Willed { session: client.key };
+            self.journal.record_one(&willed, Durability::Memory);
         }
         self.timers.set_for(client, &mut state);
         due.map(|(will, _)| will)
     }
 
-    /// Takes a session out of every table; the will it still had to publish.
+    /// Takes a session out of every table. Returns its pending will.
     pub fn end_session(
         &self,
         registry: &mut SessionRegistry,
@@ -255,7 +250,7 @@ impl Broker {
             let gate = self
                 .journal
                 .record_one(&SessionRecord::Ended { session: client.key }, Durability::Disk);
-            let end = End { gate, is_kept_session: client.is_durable() };
+            let end = End { gate, is_kept_session: client.is_durable };
             registry.ends.add(&client.name, end, &self.journal.gates);
         }
         self.timers.cancel(state.due.take());
@@ -268,16 +263,16 @@ impl Broker {
                 registry.sessions.remove(&client.name);
             }
         }
-        // First: it reads nothing then, and its filters are not gone through.
+        // First: then the session reads nothing, and the table need not look for its filters.
         self.desks().iter().for_each(|(_, desk)| desk.end(client.key));
         self.unsubscribe(client, state.session.filters());
-        // Publishers may keep a route to it for a while; its messages go now.
+        // Publishers may keep a route to the client for a while; the queue is freed now.
         client.outgoing().end();
         state.will.take().map(|(will, _)| will)
     }
 }
 
-/// So many seconds later; None is never.
+/// The time so many seconds later; None is never.
 fn after(now_ms: Millis, seconds: u32) -> Option<Millis> {
     (seconds < u32::MAX).then(|| now_ms + u64::from(seconds) * 1000)
 }

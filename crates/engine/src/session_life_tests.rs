@@ -8,7 +8,7 @@ use slipring_journal::JournalOptions;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 
 use crate::broker::Broker;
-use crate::connection::{self, Heard};
+use crate::connection::{self, FirstBytes};
 use crate::origin::Origin;
 
 /// CONNECT of MQTT 5 as `c`, without a clean start; its session is kept for an hour.
@@ -24,7 +24,7 @@ fn broker() -> Arc<Broker> {
 async fn connect(broker: &Arc<Broker>) -> (DuplexStream, bool) {
     let (mut near, far) = duplex(8 << 20);
     let origin = Origin { address: "here".into(), listener: 0, user: None };
-    let heard = Heard::nothing(broker);
+    let heard = FirstBytes::nothing(broker);
     tokio::spawn(connection::serve(far, heard, origin, Arc::clone(broker)));
     near.write_all(CONNECT).await.unwrap();
     let mut connack = [0; 64];

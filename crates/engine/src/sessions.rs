@@ -1,21 +1,21 @@
-//! Every session, its client here or away: by client identifier.
+//! All sessions by client identifier, whether their clients are connected or away.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use slipring_core::{ConnectionKey, Occupancy, SessionKey, Shares};
 
 use crate::client::{Client, State};
 use crate::connection_handle::ConnectionHandle;
 use crate::ends::Ends;
-use crate::gates::Gate;
+use crate::locks::lock;
 
 #[derive(Default)]
 pub(crate) struct SessionDirectory {
-    // A lock: taken when a client comes or goes, and when somebody looks at all sessions. Taken before any
-    // client's own locks.
+    // A lock: taken when a client connects or leaves, and to look at all sessions. Taken before any client's
+    // own locks.
     registry: Mutex<SessionRegistry>,
     /// Clients let in since the start.
     pub let_in: AtomicU64,
@@ -25,10 +25,10 @@ pub(crate) struct SessionDirectory {
 
 impl SessionDirectory {
     pub fn registry(&self) -> MutexGuard<'_, SessionRegistry> {
-        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.registry)
     }
 
-    /// The clients of all sessions, to be looked at without the lock.
+    /// The clients of all sessions, without the lock.
     pub fn clients(&self) -> Vec<Arc<Client>> {
         self.registry().sessions.values().cloned().collect()
     }
@@ -38,29 +38,24 @@ impl SessionDirectory {
         SessionKey::new(self.keys.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    /// The next session's key comes after this one.
+    /// Makes the next session's key higher than this one.
     pub fn skip_keys(&self, highest: SessionKey) {
         self.keys.fetch_max(highest.get(), Ordering::Relaxed);
     }
 
-    /// An identifier that nobody can guess, for a client that brings none.
+    /// An identifier that nobody can guess, for a client that sends none.
     pub fn client_id_for(&self, key: ConnectionKey) -> String {
         format!("auto-{:016x}", self.random.hash_one(key))
     }
-
-    /// What must be safe before anyone may know that a session has ended, or that a goodbye was taken.
-    pub fn end_gate(&self, client: &Client) -> Gate {
-        self.registry().ends.gate(&client.name)
-    }
 }
 
-/// Every session, and who has how many.
+/// All sessions, and how many connections and sessions each owner has.
 #[derive(Debug, Default)]
 pub(crate) struct SessionRegistry {
     pub sessions: HashMap<Box<str>, Arc<Client>>,
-    /// Connections of clients that are in.
+    /// Connections of clients that were let in.
     pub connections: Shares,
-    /// Sessions that are kept when their client goes, whether it is here or away.
+    /// Sessions that are kept when their client leaves, connected or away.
     pub kept: Shares,
     /// Connections by listener.
     listeners: HashMap<usize, Shares>,
@@ -80,13 +75,13 @@ impl SessionRegistry {
         }
     }
 
-    /// Who has how many connections and sessions, seen from one listener.
+    /// How many connections and sessions each owner has, in all and by one listener.
     pub fn occupancy(&self, listener: usize) -> Occupancy<'_> {
         let Self { connections, kept, listeners, .. } = self;
         Occupancy { connections, listener: listeners.get(&listener), kept }
     }
 
-    /// Counts a session that is kept, or one that is no longer.
+    /// Counts a session as kept, or no longer.
     pub fn count_kept(&mut self, client: &Client, state: &mut State, is_kept: bool) {
         match (std::mem::replace(&mut state.is_counted, is_kept), is_kept) {
             (false, true) => self.kept.take(&client.owner, 1),

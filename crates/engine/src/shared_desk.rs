@@ -3,7 +3,7 @@
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use slipring_core::desk::{
     ChangeMessages, Desk, ProblemCode, RequestOutcome, RequestRefusal, Requester,
@@ -11,12 +11,13 @@ use slipring_core::desk::{
 use slipring_core::{Durability, Limit, Limits, Principal, SessionKey};
 use slipring_wire::{Publish, Reason, Version};
 
-use crate::asking::Asked;
+use crate::asking::ClientRequest;
 use crate::broker::Broker;
 use crate::broker_journal::BrokerJournal;
 use crate::client::Client;
 use crate::feed::Feed;
 use crate::gates::Gate;
+use crate::locks::lock;
 use crate::traffic::Reached;
 
 /// Why nothing is changed while the journal is full.
@@ -32,28 +33,28 @@ type ChangeOf<D> = <<D as EngineDesk>::Core as Desk>::Change;
 pub(crate) trait EngineDesk: Send {
     /// The desk of the core.
     type Core: Desk;
-    /// What is known without the lock.
+    /// State that needs no lock.
     type Unlocked: Send + Sync;
 
     fn core(&mut self) -> &mut Self::Core;
 
-    /// Looks for what a request is about until the turn is over; whether all of it was found.
+    /// Looks for the objects of a request until the turn is over. Returns whether it found them all.
     fn prepare(_: &Broker, _: &RequestOf<Self>, _: &mut Feed) -> bool {
         true
     }
 
-    /// Tells whether a name is another desk's. What it locks stays locked until the request is answered.
+    /// Returns a test whether another desk has a name. Its locks are held until the request is answered.
     fn is_taken<'a>(_: &'a Broker, _: Option<&RequestOf<Self>>) -> Box<dyn Fn(&str) -> bool + 'a> {
         Box::new(|_| false)
     }
 
-    /// The desk is used from now on. Not under a lock.
+    /// Called when the desk is used for the first time. Not under a lock.
     fn first_used(_: &Broker) {}
 
-    /// A session's connection is over.
+    /// Called when a session's connection is over.
     fn leave(&mut self, session: SessionKey);
 
-    /// A session is over.
+    /// Called when a session has ended.
     fn end(&mut self, _: SessionKey) {}
 }
 
@@ -61,12 +62,12 @@ pub(crate) trait EngineDesk: Send {
 pub(crate) struct SharedDesk<D: EngineDesk> {
     // A lock: broker.rs has its place in the order of locks, the desk's own file says when it is taken.
     inner: Mutex<LockedDesk<D>>,
-    /// Whether there is anything in it; while there is nothing, it costs no lock.
+    /// Whether anything was ever declared; before that nobody takes the lock.
     used: AtomicBool,
     pub unlocked: D::Unlocked,
 }
 
-/// What the lock of a desk keeps.
+/// The state behind the lock of a desk.
 pub(crate) struct LockedDesk<D> {
     desk: D,
     /// Records of changes that the journal does not have yet.
@@ -81,28 +82,28 @@ impl<D: EngineDesk> SharedDesk<D> {
         Self { inner: Mutex::new(locked), used: AtomicBool::new(used), unlocked }
     }
 
-    /// Whether there is anything in it.
+    /// Whether anything was ever declared.
     pub fn is_used(&self) -> bool {
         self.used.load(Ordering::Acquire)
     }
 
     pub fn lock(&self) -> MutexGuard<'_, LockedDesk<D>> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inner)
     }
 
-    /// The lock, unless somebody has it.
+    /// The lock, unless another task has it.
     pub fn try_lock(&self) -> Option<MutexGuard<'_, LockedDesk<D>>> {
         self.inner.try_lock().ok()
     }
 
-    /// From now on the desk is used. Not under a lock.
+    /// Notes that the desk is used from now on. Not under a lock.
     pub fn begin_use(&self, broker: &Broker) {
         if !self.used.swap(true, Ordering::AcqRel) {
             D::first_used(broker);
         }
     }
 
-    /// Tells everyone who follows the changes of this desk.
+    /// Publishes changes of this desk to their subscribers.
     pub fn tell(broker: &Broker, feed: &mut Feed, told: ChangeMessages) {
         for json in told {
             let message = Publish::new(D::Core::CHANGES, &json);
@@ -110,15 +111,15 @@ impl<D: EngineDesk> SharedDesk<D> {
         }
     }
 
-    /// Answers a request under the lock; what changed is written down. What is to be told, whether the journal took
-    /// it, and the gate that opens when the journal has it.
+    /// Answers a request under the lock, and records the change. Returns also the messages about the change, whether
+    /// the journal took it, and the gate that opens when the journal has it.
     fn answer(
         &self,
-        asked: &Asked<'_>,
+        asked: &ClientRequest<'_>,
         request: Result<RequestOf<D>, RequestRefusal>,
         answer_bytes_max: usize,
     ) -> (RequestOutcome<ChangeOf<D>>, ChangeMessages, bool, Gate) {
-        let Asked { broker, client, from, .. } = *asked;
+        let ClientRequest { broker, client, from, .. } = *asked;
         let limits = broker.plan.load().limits;
         let is_taken = D::is_taken(broker, request.as_ref().ok());
         let requester = Requester {
@@ -135,7 +136,7 @@ impl<D: EngineDesk> SharedDesk<D> {
         };
         if broker.journal.exists() {
             let LockedDesk { desk, unwritten, .. } = &mut *locked;
-            let kept = client.is_durable().then_some(client.key);
+            let kept = client.is_durable.then_some(client.key);
             desk.core().record(&outcome.change, kept, unwritten);
         }
         let is_written = locked.write_down(&broker.journal);
@@ -153,8 +154,8 @@ impl<D: EngineDesk> SharedDesk<D> {
 }
 
 impl<D: EngineDesk> LockedDesk<D> {
-    /// Appends records that are not in the journal yet; false if it takes nothing. Under the desk's lock, so that
-    /// the journal has them in order.
+    /// Appends records that are not in the journal yet; false if it takes nothing. Called under the desk's lock, so
+    /// that the journal has them in order.
     fn write_down(&mut self, journal: &BrokerJournal) -> bool {
         journal.write_down(&mut self.unwritten, &mut self.gate)
     }
@@ -176,35 +177,36 @@ impl<D> DerefMut for LockedDesk<D> {
 
 /// What the broker asks of every desk; see [`Broker::desks`].
 pub(crate) trait AnyDesk {
-    /// Answers a client's request; the reason acknowledges it. None where the turn is over before that.
+    /// Answers a client's request. Returns the reason code of the acknowledgement, or None if the turn ended before
+    /// the answer.
     fn ask(
         &self,
-        asked: &Asked<'_>,
+        asked: &ClientRequest<'_>,
         name: &str,
         feed: &mut Feed,
         reply: &mut Vec<u8>,
     ) -> Option<Reason>;
 
-    /// Answers a question of the control plane, which changes nothing.
+    /// Answers a request of the control plane that changes nothing.
     fn question(&self, limits: &Limits, name: &str, body: &[u8]) -> Vec<u8>;
 
-    /// A client's connection is over, unless it has another by now: what only it published is stale or silent, and
-    /// it is sent nothing. What it declared stays its own while its session lives.
+    /// Called when a client's connection is over. Unless the client has another by now, what only it published is
+    /// stale or silent from now on. Its declarations stay its own while its session lives.
     fn leave(&self, broker: &Broker, client: &Client, feed: &mut Feed);
 
-    /// A session is over. If its connection is not, that takes the rest with it.
+    /// Called when a session has ended, perhaps before its connection.
     fn end(&self, session: SessionKey);
 }
 
 impl<D: EngineDesk> AnyDesk for SharedDesk<D> {
     fn ask(
         &self,
-        asked: &Asked<'_>,
+        asked: &ClientRequest<'_>,
         name: &str,
         feed: &mut Feed,
         reply: &mut Vec<u8>,
     ) -> Option<Reason> {
-        let Asked { broker, message, .. } = *asked;
+        let ClientRequest { broker, message, .. } = *asked;
         let Some((envelope, terms)) = asked.envelope() else {
             return Some(Reason::ImplementationSpecificError);
         };
@@ -217,14 +219,14 @@ impl<D: EngineDesk> AnyDesk for SharedDesk<D> {
         let (outcome, told, is_written, gate) = self.answer(asked, request, answer_bytes_max);
         count_refused(&broker.monitor.reached, outcome.refused, D::Core::LIMITS);
         feed.work.add(outcome.steps);
-        // What the client sends next in the same batch is a sample or a chunk already.
+        // The client's next message in the same batch may be a sample or a chunk already.
         feed.paths.check(broker);
         if name == "declare" && outcome.refused.is_none() {
             asked.connection.publishes();
         }
         Self::tell(broker, feed, told);
         if !is_written && outcome.refused.is_none() {
-            return Some(Reason::QuotaExceeded); // an index that could be given again is not told
+            return Some(Reason::QuotaExceeded); // the answer has an index that a crash could give to another
         }
         if !broker.journal.gates.is_open(gate) {
             feed.wait_for(Durability::Disk);
@@ -249,7 +251,7 @@ impl<D: EngineDesk> AnyDesk for SharedDesk<D> {
         if !self.is_used() {
             return;
         }
-        // Held until the desk knows: who comes back, or ends the session, comes after.
+        // Held until the desk knows: a client that comes back, or an end of the session, comes after.
         let state = client.state();
         if state.connection.is_some() {
             return;
@@ -274,7 +276,7 @@ impl<D: EngineDesk> AnyDesk for SharedDesk<D> {
     }
 }
 
-/// Counts a declaration that found no room: that of all, or that of one owner.
+/// Counts a declaration that was refused for lack of room: for all, or for one owner.
 fn count_refused(reached: &Reached, refused: Option<ProblemCode>, [all, one]: [Limit; 2]) {
     match refused {
         Some(ProblemCode::Full) => reached.count(all),

@@ -1,4 +1,4 @@
-//! Memory is short: what can be dropped goes, in the documented order (`docs/limits.md`).
+//! When memory is short, drops messages and buffers in the documented order (`docs/limits.md`).
 
 use std::cmp::Reverse;
 use std::sync::{Arc, Mutex};
@@ -8,13 +8,13 @@ use slipring_core::{Dropped, Limit, Millis, Outgoing, SHORT_BYTES, memory, recyc
 use crate::broker::Broker;
 use crate::client::Client;
 
-/// Looking through all clients costs; it is done at most this often.
+/// All clients are looked through at most this often.
 const PAUSE_MS: Millis = 20;
 
-/// When it was last tried to get memory back.
+/// When the broker last tried to get memory back.
 #[derive(Default)]
 pub(crate) struct Shortage {
-    // A lock: whoever finds it taken goes on, because somebody is at it.
+    // A lock: a task that finds it taken goes on, because another one works on it.
     tried_ms: Mutex<Option<Millis>>,
 }
 
@@ -44,7 +44,7 @@ impl Shortage {
     }
 }
 
-/// The buffers of streams keep their newest chunks. Whoever holds their lock may be the one who asks.
+/// Shrinks the buffers of streams to their newest chunks. The caller may hold their lock already.
 fn shrink_streams(broker: &Broker) {
     if memory::used() > enough() {
         if let Some(mut inner) = broker.streams.try_lock() {
@@ -53,7 +53,7 @@ fn shrink_streams(broker: &Broker) {
     }
 }
 
-/// Lets clients give back what they have, the one with most first, until an eighth of the budget is free.
+/// Shrinks what clients hold, the one with most first, until an eighth of the budget is free.
 fn shrink(
     broker: &Broker,
     clients: &[Arc<Client>],
@@ -82,7 +82,7 @@ fn shrink(
     }
 }
 
-/// What may be used when an eighth of the budget is free.
+/// The memory in use when an eighth of the budget is free.
 fn enough() -> usize {
     memory::budget() / 8 * 7
 }

@@ -1,5 +1,5 @@
-//! The engine without sockets, threads and a disk of its own, for simulations: nothing happens in it
-//! but what its owner asks for.
+//! The engine without sockets, threads and a disk, for simulations: it runs only when its owner lets it, and time
+//! passes only when its owner says so.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,19 +13,20 @@ use tokio::task::yield_now;
 use crate::StartError;
 use crate::broker::Broker;
 use crate::clock::Clock;
-use crate::connection::{self, Heard};
+use crate::connection::{self, FirstBytes};
 use crate::gates::Gates;
 use crate::history;
 use crate::origin::Origin;
 use crate::recovery::Recovered;
+use crate::table::{beat, readers};
 use crate::timers;
 
-/// Bytes on their way between a client and the broker, each way.
+/// Bytes that a pipe between a client and the broker holds, in each direction.
 const PIPE_BYTES: usize = 1 << 16;
-/// How often every connection is let run when it is their turn.
+/// How often every task may run in one call of [`Simulated::run`].
 const TURNS: usize = 32;
 
-/// A broker that runs when it is told to. Dropping it is the crash.
+/// A broker that runs only inside the calls below. Dropping it is the crash.
 pub struct Simulated {
     broker: Arc<Broker>,
     committer: Committer,
@@ -33,7 +34,7 @@ pub struct Simulated {
 }
 
 impl Simulated {
-    /// Recovers what is in the storage; the wall clock shows `wall_ns`.
+    /// Starts a broker with the journal in the storage; the wall clock shows `wall_ns`.
     pub fn open(
         storage: Box<dyn Storage>,
         options: JournalOptions,
@@ -45,7 +46,7 @@ impl Simulated {
             .start_paused(true)
             .build()
             .map_err(StartError::Threads)?;
-        let inside = runtime.enter(); // its time is the broker's
+        let inside = runtime.enter(); // the broker's clock reads the time of this runtime
         let gates = Arc::new(Gates::default());
         let told = Arc::clone(&gates);
         let (journal, committer, receipt) =
@@ -53,6 +54,8 @@ impl Simulated {
         let (broker, recovered) = Broker::over(plan, Clock::simulated(wall_ns), journal, gates)?;
         let broker = Arc::new(broker);
         runtime.spawn(timers::run(Arc::clone(&broker)));
+        runtime.spawn(beat::run(Arc::clone(&broker)));
+        runtime.spawn(readers::run(Arc::clone(&broker)));
         drop(inside);
         Ok((Self { broker, committer, runtime }, receipt, recovered))
     }
@@ -63,12 +66,12 @@ impl Simulated {
         self.broker.clock.now_ns()
     }
 
-    /// Time passes, and everything that is due in it happens in its order.
+    /// Lets time pass; everything that is due meanwhile happens in its order.
     pub fn pass(&self, time: Duration) {
         self.runtime.block_on(async { tokio::time::sleep(time).await });
     }
 
-    /// Somebody sets the broker's wall clock, forth or back.
+    /// Moves the broker's wall clock, forward or back.
     pub fn jump(&self, by_ns: i64) {
         self.broker.clock.jump(by_ns);
     }
@@ -78,12 +81,12 @@ impl Simulated {
         let _inside = self.runtime.enter();
         let (near, far) = tokio::io::duplex(PIPE_BYTES);
         let origin = Origin { address: "simulated".into(), listener: 0, user: None };
-        let (heard, broker) = (Heard::nothing(&self.broker), Arc::clone(&self.broker));
+        let (heard, broker) = (FirstBytes::nothing(&self.broker), Arc::clone(&self.broker));
         self.runtime.spawn(connection::serve(far, heard, origin, broker));
         near
     }
 
-    /// Lets every connection run for a while, with a future of the clients' own.
+    /// Lets the broker's tasks run for a while, then a future of the clients.
     pub fn run<T>(&self, clients: impl Future<Output = T>) -> T {
         self.runtime.block_on(async {
             for _ in 0..TURNS {
@@ -93,7 +96,7 @@ impl Simulated {
         })
     }
 
-    /// One step of the journal: writes what waits, and syncs if that was asked for.
+    /// One step of the journal: writes what waits, and syncs if somebody asked for it.
     pub fn commit(&mut self) -> bool {
         self.committer.step()
     }
@@ -106,11 +109,11 @@ impl Simulated {
         while self.committer.step() {}
         if asked.is_ok() && !self.broker.journal.gates.has_failed() {
             let (position, bytes) = state.snapshot(self.now_ns());
-            let _ = journal.put_snapshot(position, &bytes); // the disk may fail here, too
+            let _ = journal.put_snapshot(position, &bytes); // a failing disk fails here, too
         }
     }
 
-    /// Whether the journal has failed: nothing more is acknowledged.
+    /// Whether the journal has failed, so that the broker acknowledges nothing more.
     pub fn has_failed(&self) -> bool {
         self.broker.journal.gates.has_failed()
     }

@@ -4,7 +4,6 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
@@ -14,7 +13,7 @@ use slipring_core::{Millis, memory};
 use crate::broker::Broker;
 use crate::client::Client;
 use crate::connection_handle::ConnectionHandle;
-use crate::traffic::{Prefix, Prefixes, Traffic};
+use crate::traffic::Traffic;
 
 /// The broker as a whole.
 #[derive(Clone, Debug, Serialize)]
@@ -238,27 +237,6 @@ impl Broker {
         shown.truncate(most);
         let now_ms = self.clock.now_ms();
         shown.iter().filter_map(|(_, client)| away_status(client, now_ms)).collect()
-    }
-}
-
-impl Prefixes {
-    /// The busiest prefixes, the one with most messages first.
-    pub fn busiest(&self, most: usize) -> Vec<PrefixTraffic> {
-        let mut shown: Vec<_> = self.all().into_iter().map(PrefixTraffic::from).collect();
-        shown.sort_unstable_by_key(|prefix| Reverse(prefix.messages));
-        shown.truncate(most);
-        shown
-    }
-}
-
-impl From<(Box<str>, Arc<Prefix>)> for PrefixTraffic {
-    fn from((name, prefix): (Box<str>, Arc<Prefix>)) -> Self {
-        Self {
-            prefix: name,
-            messages: prefix.messages.load(Relaxed),
-            bytes: prefix.bytes.load(Relaxed),
-            deliveries: prefix.deliveries.load(Relaxed),
-        }
     }
 }
 

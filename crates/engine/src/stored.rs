@@ -1,6 +1,6 @@
-//! Messages that wait in the journal instead of in memory: read back when their client is here.
+//! Messages that wait in the journal instead of in memory: read back when their client is connected.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use slipring_core::{JournalPlace, Message, Millis, Offset, Plan, Pushed, Stored};
 use slipring_journal::{Journal, JournalReader, ReadError, StoredMessage};
@@ -11,6 +11,7 @@ use crate::broker::Broker;
 use crate::broker_journal::BrokerJournal;
 use crate::client::Client;
 use crate::event::EventKind;
+use crate::locks::lock;
 use crate::monitor::Monitor;
 use crate::supervision::{blocking, spawn};
 
@@ -23,7 +24,7 @@ pub(crate) struct StoredReader {
 
 impl StoredReader {
     fn read(&self, journal: &Journal, offsets: &[u64]) -> Vec<Result<StoredMessage, ReadError>> {
-        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reader = lock(&self.reader);
         reader.get_or_insert_with(|| journal.reader()).messages(offsets)
     }
 }
@@ -39,18 +40,18 @@ pub(crate) fn load(broker: &Arc<Broker>, client: &Arc<Client>, offsets: Vec<Offs
             let wanted: Vec<u64> = offsets.iter().map(|offset| offset.get()).collect();
             let read = move || read_stored(&broker, &wanted);
             let found = match Handle::current().runtime_flavor() {
-                RuntimeFlavor::CurrentThread => read(), // a simulation: nothing happens apart
+                RuntimeFlavor::CurrentThread => read(), // a simulation has one thread
                 _ => match blocking(read).await {
                     Ok(found) => found,
                     Err(why) => {
-                        // Nobody reads any more what the client waits for: it is to come again.
+                        // Nobody reads its messages any more: the client must connect again.
                         reading.monitor.report(EventKind::Panicked, &client.name, why);
                         return client.close(Reason::UnspecifiedError);
                     }
                 },
             };
             if found.is_empty() {
-                moved.await; // what is not written yet cannot be read
+                moved.await; // a message that is not written yet cannot be read
                 continue;
             }
             if client.outgoing().fill(&found) == Pushed::Wake {
@@ -61,8 +62,7 @@ pub(crate) fn load(broker: &Arc<Broker>, client: &Arc<Client>, offsets: Vec<Offs
     });
 }
 
-/// The messages at these offsets, up to the first that is not written yet; None where there is none any
-/// more.
+/// The messages at these offsets, up to the first that is not written yet; None for a message that is gone.
 fn read_stored(broker: &Broker, offsets: &[u64]) -> Vec<(Offset, Option<Arc<Message>>)> {
     let Some(journal) = broker.journal.get() else { return Vec::new() };
     let found = broker.journal.stored.read(journal, offsets);
@@ -74,7 +74,7 @@ fn read_stored(broker: &Broker, offsets: &[u64]) -> Vec<(Offset, Option<Arc<Mess
     offsets.iter().copied().map(Offset::new).zip(messages).collect()
 }
 
-/// Tells of what was acknowledged and is not there: where, why and how much.
+/// Reports acknowledged messages that cannot be read: where, why and how many.
 fn tell_unreadable(monitor: &Monitor, found: &[Result<StoredMessage, ReadError>]) {
     let unreadable = found.iter().filter(|found| !is_unwritten(found));
     let mut errors = unreadable.filter_map(|found| found.as_ref().err());

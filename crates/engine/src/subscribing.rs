@@ -1,4 +1,5 @@
-//! SUBSCRIBE and UNSUBSCRIBE of one client: the session, the routes, the journal and the retained.
+//! SUBSCRIBE and UNSUBSCRIBE of one client: changes its session, the routes, the table and the journal, and sends
+//! retained messages.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,18 +17,18 @@ use crate::event::EventKind;
 use crate::party::Party;
 use crate::table::choosing::Choosing;
 
-/// A SUBSCRIBE that takes several turns, because what its filters choose is looked for, or because they
-/// are many. It has one answer, when all are entered.
+/// A SUBSCRIBE that takes several turns, because its filters are many or match many parameters. It is answered once,
+/// when all filters are entered.
 #[derive(Default)]
 pub(crate) struct Subscribing {
-    /// What those were answered that are entered.
+    /// The reason codes of the filters that are entered.
     reasons: Vec<Reason>,
-    /// What was told with an answer.
+    /// The properties of the answer.
     properties: PropertiesBuf,
 }
 
 impl Party {
-    /// Enters the filters of a packet, as many as a turn has time for; whether those were the rest.
+    /// Enters filters of a packet, as many as the turn has time for. Returns whether all are entered.
     pub fn subscribe(
         &mut self,
         client: &Arc<Client>,
@@ -58,7 +59,7 @@ impl Party {
         Ok(is_all)
     }
 
-    /// The first of these filters, as far as what they choose is found before the turn is over.
+    /// The first of these filters: those whose parameters are found before the turn is over.
     fn found<'a, 'p>(&mut self, wanted: &'a [Subscription<'p>]) -> &'a [Subscription<'p>] {
         let work = &mut self.feed.work;
         work.go_on(); // the packet is read again in each turn
@@ -73,7 +74,7 @@ impl Party {
         &wanted[..count]
     }
 
-    /// Keeps what a part of the filters was answered for the answer to all.
+    /// Keeps the answer to some of the filters for the answer to all.
     fn add_answer(&mut self, answer: &[u8]) {
         let Ok(PacketSplit::Whole(raw)) = split_packet(answer, usize::MAX) else { return };
         let Ok(Packet::SubAck(answer)) = Packet::decode(&raw, self.conversation.version()) else {
@@ -103,7 +104,7 @@ impl Party {
         }
         drop(state);
         for change in &subscribed.changes {
-            if client.is_durable() {
+            if client.is_durable {
                 let (session, filter) = (client.key, &*change.filter);
                 let (options, replay) = (change.options, change.replay);
                 let list = self.broker.table.hold_list(client, filter);
@@ -155,7 +156,7 @@ impl Party {
         for filter in gone {
             self.broker.table.deselect(client, &filter);
             self.broker.streams.unfollow(client, &filter);
-            if client.is_durable() {
+            if client.is_durable {
                 let unsubscribed =
                     SessionRecord::Unsubscribed { session: client.key, filter: &filter };
                 unsubscribed.encode(self.feed.records(Durability::Disk));

@@ -1,6 +1,6 @@
-//! Panics are told, whoever has them. A task that runs as long as the broker is started again; one that panics
-//! again and again is given up, and with it the engine: its owner is to end the process. A task that serves one
-//! client ends, and the client is let go.
+//! Reports panics of tasks. A task that runs as long as the broker is started again. If it panics again and again, the
+//! engine has failed: its owner must end the process. A task that serves one client ends, and the client is
+//! disconnected.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -20,7 +20,7 @@ use crate::event::EventKind;
 /// Panics of one task within [`WINDOW`] that are forgiven.
 const PANICS_MAX: usize = 3;
 const WINDOW: Duration = Duration::from_secs(60);
-/// How long a task that panicked rests.
+/// The pause before a task that panicked is started again.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Runs a task until it ends by itself, which it does when the broker stops.
@@ -32,7 +32,7 @@ where
     let _last_word = LastWord { broker: &broker, name: &name };
     loop {
         let Err(error) = tokio::spawn(task()).await else { return };
-        let Ok(panic) = error.try_into_panic() else { return }; // the runtime is going down
+        let Ok(panic) = error.try_into_panic() else { return }; // the runtime is shutting down
         let why = told(&*panic);
         if panics.is_forgiven(broker.clock.now()) {
             broker.monitor.report(EventKind::Restarted, &name, format!("it panicked: {why}"));
@@ -47,7 +47,7 @@ where
     }
 }
 
-/// Ends the engine if the supervision itself panics: nobody else would notice.
+/// Marks the engine as failed if the supervision itself panics: nothing else would notice.
 struct LastWord<'a> {
     broker: &'a Broker,
     name: &'a str,
@@ -56,7 +56,9 @@ struct LastWord<'a> {
 impl Drop for LastWord<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.broker.monitor.fail(format!("who looks after the task '{}' panicked", self.name));
+            self.broker
+                .monitor
+                .fail(format!("the supervisor of the task '{}' panicked", self.name));
         }
     }
 }
@@ -76,18 +78,18 @@ pub(crate) fn spawn(
     });
 }
 
-/// Does work that blocks, apart from the threads that serve connections. Its panic is a value: what it said.
+/// Does blocking work on a thread that serves no connection. A panic is an error with its message.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, String> {
     match tokio::task::spawn_blocking(work).await.map_err(JoinError::try_into_panic) {
         Ok(done) => Ok(done),
         Err(Ok(panic)) => Err(told(&*panic).to_owned()),
-        Err(Err(_)) => pending().await, // the runtime is going down, and this task with it
+        Err(Err(_)) => pending().await, // the runtime is shutting down, and this task with it
     }
 }
 
-/// A future whose panic is a value: what it said.
+/// A future whose panic is an error with its message.
 pub(crate) struct Caught<'a, F>(pub Pin<&'a mut F>);
 
 impl<F: Future> Future for Caught<'_, F> {
@@ -106,7 +108,7 @@ impl<F: Future> Future for Caught<'_, F> {
 struct Panics(VecDeque<Instant>);
 
 impl Panics {
-    /// Counts one more, and tells whether the task may go on.
+    /// Counts one more. Returns whether the task may be started again.
     fn is_forgiven(&mut self, now: Instant) -> bool {
         self.0.retain(|at| now.duration_since(*at) < WINDOW);
         self.0.push_back(now);
@@ -114,7 +116,7 @@ impl Panics {
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 fn told(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
@@ -146,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_that_panics_is_started_again_and_told() {
+    fn a_task_that_panics_is_started_again_and_reported() {
         let broker = broker();
         assert_eq!(run(&broker, 1), 2);
         let (events, _) = broker.monitor.take_events(0);

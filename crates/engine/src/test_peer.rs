@@ -1,5 +1,5 @@
-//! A client of tests in virtual time: MQTT 5 over a pipe in memory. Where the runtime's time is paused and nothing
-//! else is to be done, waiting for a packet moves the clock to the next timer.
+//! A client for tests in virtual time: MQTT 5 over a pipe in memory. When the runtime's time is paused and all tasks are
+//! idle, waiting for a packet moves the clock to the next timer.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use slipring_wire::{
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 
 use crate::broker::Broker;
-use crate::connection::{self, Heard};
+use crate::connection::{self, FirstBytes};
 use crate::origin::Origin;
 use crate::table::{beat, readers};
 use crate::timers;
@@ -68,7 +68,12 @@ impl TestPeer {
     pub fn open(broker: &Arc<Broker>, name: &'static str) -> Self {
         let (line, far) = duplex(1 << 20);
         let origin = Origin { address: "here".into(), listener: 0, user: None };
-        tokio::spawn(connection::serve(far, Heard::nothing(broker), origin, Arc::clone(broker)));
+        tokio::spawn(connection::serve(
+            far,
+            FirstBytes::nothing(broker),
+            origin,
+            Arc::clone(broker),
+        ));
         Self { name, line, unread: Vec::new() }
     }
 

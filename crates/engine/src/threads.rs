@@ -1,4 +1,4 @@
-//! The threads of the engine, and what runs on them as long as the broker does.
+//! The threads of the engine, and the tasks that run as long as the broker.
 
 use std::future::Future;
 use std::io;
@@ -15,22 +15,22 @@ use crate::supervision::supervise;
 use crate::table::{beat, readers};
 use crate::{timers, upkeep};
 
-/// Turns of tasks after which a thread looks for what sockets have, even while others wait to run: nobody
-/// who sends something waits long to be noticed.
+/// Turns of tasks after which a thread looks at its sockets, even while other tasks wait to run, so that bytes that
+/// have arrived do not wait long.
 const EVENT_INTERVAL: u32 = 4;
 /// How long a stopping engine waits for its connections to end.
 const STOP_MAX: Duration = Duration::from_secs(5);
 
 /// The threads of the engine.
 pub(crate) struct Threads {
-    /// They serve connections.
+    /// The threads that serve connections.
     pub engine: Runtime,
-    /// Where clients arrive.
+    /// The threads where clients arrive.
     pub lane: Runtime,
 }
 
 impl Threads {
-    /// So many threads serve connections, one at least.
+    /// Starts threads; `count` of them, at least one, serve connections.
     pub fn new(count: usize) -> io::Result<Self> {
         let engine = Builder::new_multi_thread()
             .worker_threads(count.max(1))
@@ -41,9 +41,9 @@ impl Threads {
         Ok(Self { engine, lane: lane::runtime(count)? })
     }
 
-    /// Starts what runs as long as the broker.
+    /// Starts the tasks that run as long as the broker.
     pub fn begin(&self, broker: &Arc<Broker>, listeners: Vec<Listener>, segment_bytes: u64) {
-        broker.passwords.run_on(self.lane.handle());
+        let _ = broker.passwords.lane.set(self.lane.handle().clone());
         broker.connections.line.add_threads(self.engine.metrics().num_workers() - 1);
         let handover = Handover::to(self.engine.handle());
         for listener in listeners {

@@ -1,8 +1,8 @@
-//! The broker's timers: what happens by itself at its time. Sessions end, delayed wills are published, `$SYS`
-//! topics are told, expired messages are removed. The table's beat has a task of its own.
+//! The broker's timers: they end sessions, publish delayed wills and the `$SYS` topics, and remove expired messages.
+//! The table's beat has a task of its own.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use slipring_core::Millis;
 use tokio::sync::Notify;
@@ -10,14 +10,15 @@ use tokio::sync::Notify;
 use crate::broker::Broker;
 use crate::client::{Client, State};
 use crate::feed::Feed;
+use crate::locks::lock;
 use crate::{sys, waiting, wills};
 
-/// How often expired messages, retained or waiting, are looked for.
+/// How often expired retained and waiting messages are removed.
 const SWEEP_MS: Millis = 60_000;
-/// How often a plan without `$SYS` topics is looked at again: another one may have them.
+/// How often a broker without `$SYS` topics looks whether a new plan has them.
 const SYS_OFF_MS: Millis = 60_000;
 
-/// A timer that is set.
+/// The time and the number of a timer that is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Due {
     at_ms: Millis,
@@ -36,9 +37,9 @@ enum Timer {
 /// All timers that are set, the earliest first.
 #[derive(Debug)]
 pub(crate) struct Timers {
-    // A lock: taken when a client with a session to keep comes or goes, and when a timer is due.
+    // A lock: taken when a client with a kept session connects or leaves, and when a timer is due.
     set: Mutex<TimersSet>,
-    /// Told when an earlier timer was set.
+    /// Notified when an earlier timer was set.
     sooner: Notify,
 }
 
@@ -49,7 +50,7 @@ struct TimersSet {
 }
 
 impl Timers {
-    /// With the timers that are always set.
+    /// The timers of a new broker: `$SYS` and the sweep.
     pub fn new() -> Self {
         let timers = Self { set: Mutex::default(), sooner: Notify::new() };
         timers.set(0, Timer::Sys);
@@ -57,7 +58,7 @@ impl Timers {
         timers
     }
 
-    /// Sets the timer for whatever comes first of a client that is away.
+    /// Sets the timer of a client that is away, for its will or the end of its session, whichever comes first.
     pub fn set_for(&self, client: &Arc<Client>, state: &mut State) {
         self.cancel(state.due.take());
         let will_at = state.will.as_ref().map(|(_, at)| *at);
@@ -67,12 +68,12 @@ impl Timers {
 
     pub fn cancel(&self, due: Option<Due>) {
         if let Some(due) = due {
-            self.locked().waiting.remove(&due);
+            lock(&self.set).waiting.remove(&due);
         }
     }
 
     fn set(&self, at_ms: Millis, timer: Timer) -> Due {
-        let mut timers = self.locked();
+        let mut timers = lock(&self.set);
         timers.made += 1;
         let due = Due { at_ms, number: timers.made };
         timers.waiting.insert(due, timer);
@@ -83,24 +84,20 @@ impl Timers {
     }
 
     fn next_ms(&self) -> Option<Millis> {
-        self.locked().waiting.first_key_value().map(|(due, _)| due.at_ms)
+        lock(&self.set).waiting.first_key_value().map(|(due, _)| due.at_ms)
     }
 
     fn take_due(&self, now_ms: Millis) -> Option<Timer> {
-        let mut timers = self.locked();
+        let mut timers = lock(&self.set);
         let first = timers.waiting.first_entry().filter(|first| first.key().at_ms <= now_ms)?;
         Some(first.remove())
     }
-
-    fn locked(&self) -> MutexGuard<'_, TimersSet> {
-        self.set.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
-/// Does what is due until the broker stops.
+/// Fires timers until the broker stops.
 pub(crate) async fn run(broker: Arc<Broker>) {
-    let mut feed = Feed::new();
-    while !broker.lifecycle.is_stopping() {
+    let mut feed = Feed::default();
+    while !broker.stopping.is_set() {
         let now_ms = broker.clock.now_ms();
         while let Some(timer) = broker.timers.take_due(now_ms) {
             fire(&broker, &mut feed, timer, now_ms).await;
@@ -109,12 +106,12 @@ pub(crate) async fn run(broker: Arc<Broker>) {
         tokio::select! {
             () = broker.clock.sleep_until(next_ms) => {}
             () = broker.timers.sooner.notified() => {}
-            () = broker.lifecycle.stopped() => {}
+            () = broker.stopping.wait() => {}
         }
     }
 }
 
-/// A timer that comes again is set before its work is done: a panic in the work must not stop it.
+/// A periodic timer is set again before its work: a panic in the work must not stop it.
 async fn fire(broker: &Arc<Broker>, feed: &mut Feed, timer: Timer, now_ms: Millis) {
     match timer {
         Timer::Away(client) => {

@@ -195,7 +195,7 @@ async fn a_silent_client_is_gone_after_one_and_a_half_keep_alives() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_does_not_connect_in_time_is_closed() {
+async fn a_connection_without_a_connect_in_time_is_closed() {
     let broker = running(Plan::default());
     let mut peer = TestPeer::open(&broker, "nobody");
     assert_eq!(peer.next().await, Told::Closed);

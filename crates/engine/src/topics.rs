@@ -1,5 +1,5 @@
-//! What the broker knows of topics: who subscribes to them, what is retained, what waits for its first
-//! subscriber, and the newest values. Parameters and streams are the table's and the streams' own.
+//! The broker's state by topic: subscriptions, retained messages, messages that wait for their first subscriber, and
+//! newest values. Parameters are in the table, and streams in the streams.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
@@ -10,23 +10,24 @@ use slipring_core::{
 use slipring_wire::Publish;
 
 use crate::client::Client;
+use crate::locks::lock;
 use crate::routes::{Audience, Routes};
 
 /// None of its locks is taken while another of them is held.
 #[derive(Default)]
 pub(crate) struct Topics {
-    // A lock: read by every publisher when it meets a topic, written when somebody subscribes. Taken after a
+    // A lock: read by every publisher that meets a new topic, written when a client subscribes. Taken after a
     // client's state and after the table's lock.
     routes: RwLock<Routes>,
     // A lock: taken for each message without a subscriber that asks to wait, and for each new subscription.
     waiting: Mutex<Waiting>,
     // A lock: taken for each retained message, and for each new subscription. Taken after a client's own locks.
     retained: Mutex<Retained>,
-    // A lock: taken when a publisher meets a topic, and when somebody looks at the values.
+    // A lock: taken when a publisher meets a new topic, and to read the values.
     values: Mutex<Values>,
-    /// Counts changes of the subscriptions and of the plan; kept routes of an older one are void.
+    /// Counts changes of the subscriptions and of the plan; routes from before the last change are void.
     generation: AtomicU64,
-    /// Memory of the routes that publishers keep at hand.
+    /// Memory of the routes that publishers keep.
     pub routes_bytes: AtomicUsize,
 }
 
@@ -36,12 +37,12 @@ impl Topics {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// The routes that publishers keep are void.
+    /// Makes the routes void that publishers keep.
     pub fn changed(&self) {
         self.generation.fetch_add(1, Ordering::Release);
     }
 
-    /// Enters a client's subscriptions into the tree. Those that choose parameters are the table's.
+    /// Enters a client's plain subscriptions into the tree; selections are the table's.
     pub fn enter<'a>(
         &self,
         client: &Arc<Client>,
@@ -66,22 +67,22 @@ impl Topics {
         self.changed();
     }
 
-    /// The subscriptions, to look at.
+    /// The subscriptions, locked for reading.
     pub fn routes(&self) -> RwLockReadGuard<'_, Routes> {
         self.routes.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Who gets what a session publishes to a topic.
+    /// The subscribers that get what a session publishes to a topic.
     pub fn audience(&self, topic: &str, publisher: SessionKey) -> Audience {
         self.routes().audience(topic, publisher)
     }
 
     /// The retained messages, locked.
     pub fn retained(&self) -> MutexGuard<'_, Retained> {
-        self.retained.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.retained)
     }
 
-    /// Keeps a retained message, or forgets the topic's with an empty one (MQTT-3.3.1-6).
+    /// Keeps a retained message; an empty one removes the topic's retained message (MQTT-3.3.1-6).
     pub fn retain(
         &self,
         message: &Publish<'_>,
@@ -104,11 +105,11 @@ impl Topics {
 
     /// The messages that wait for their first subscriber, locked.
     pub fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.waiting)
     }
 
     /// The newest values, locked.
     pub fn values(&self) -> MutexGuard<'_, Values> {
-        self.values.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.values)
     }
 }

@@ -1,16 +1,20 @@
 //! Counters: of one client, of a topic prefix, of the whole broker, and of limits reached.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use slipring_core::{Limit, Taken};
 
-/// Topic prefixes counted apart; what comes later is counted together.
+use crate::locks::lock;
+use crate::status::PrefixTraffic;
+
+/// Topic prefixes with counters of their own; later ones share one.
 const PREFIXES_MAX: usize = 1_000;
 /// Levels of a prefix.
 const PREFIX_LEVELS: usize = 2;
-/// The prefix of everything that found no room.
+/// The name of the shared counter.
 const OTHER: &str = "(other)";
 
 /// Counters of one client, or of all.
@@ -47,7 +51,7 @@ pub(crate) struct Prefix {
     pub deliveries: AtomicU64,
 }
 
-/// What one publisher sent below one prefix since the last time it was counted.
+/// Messages of one publisher below one prefix that are not in its counters yet.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     prefix: Option<Arc<Prefix>>,
@@ -88,15 +92,29 @@ impl Prefixes {
     /// The counters of a topic's prefix.
     pub fn of(&self, topic: &str) -> Arc<Prefix> {
         let end = topic.match_indices('/').nth(PREFIX_LEVELS - 1).map_or(topic.len(), |(at, _)| at);
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         let full = known.len() >= PREFIXES_MAX && !known.contains_key(&topic[..end]);
         let name = if full { OTHER } else { &topic[..end] };
         Arc::clone(known.entry(name.into()).or_default())
     }
 
-    pub fn all(&self) -> Vec<(Box<str>, Arc<Prefix>)> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+    fn all(&self) -> Vec<(Box<str>, Arc<Prefix>)> {
+        let known = lock(&self.known);
         known.iter().map(|(name, prefix)| (name.clone(), Arc::clone(prefix))).collect()
+    }
+
+    /// The busiest prefixes, the one with most messages first.
+    pub fn busiest(&self, most: usize) -> Vec<PrefixTraffic> {
+        let counted = |(prefix, counts): (Box<str>, Arc<Prefix>)| PrefixTraffic {
+            prefix,
+            messages: counts.messages.load(Relaxed),
+            bytes: counts.bytes.load(Relaxed),
+            deliveries: counts.deliveries.load(Relaxed),
+        };
+        let mut shown: Vec<_> = self.all().into_iter().map(counted).collect();
+        shown.sort_unstable_by_key(|prefix| Reverse(prefix.messages));
+        shown.truncate(most);
+        shown
     }
 }
 

@@ -1,5 +1,5 @@
-//! Where a connection's turn ends, and what is done in several turns: the rest of what was read, and of what is
-//! to be written.
+//! Ends a connection's turn, and does work that takes several turns: taking all packets that were read, writing all
+//! that wait.
 
 use std::future::poll_fn;
 use std::task::Poll;
@@ -11,24 +11,24 @@ use crate::connection::Connection;
 use crate::connection_end::ConnectionEnd;
 use crate::line::long_turn;
 
-/// Reads of what a client sent before another connection took its session.
+/// Reads from a connection whose session another one takes.
 const LAST_READS: usize = 16;
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
-    /// Ends a turn. The next one is a long one, after others had theirs.
+    /// Ends a turn. The next turn is a long one, after others ran.
     pub async fn let_others_run(&mut self) -> Result<(), ConnectionEnd> {
         long_turn().await;
         self.party.feed.work.begin_long();
         Ok(())
     }
 
-    /// Others run, then the packets that the last turn left are taken.
+    /// Lets others run, then takes the packets that the last turn left.
     async fn go_on(&mut self) -> Result<(), ConnectionEnd> {
         self.let_others_run().await?;
         self.take_in(0).await
     }
 
-    /// Takes all that was read and answers nobody.
+    /// Takes all packets that were read, without answers.
     pub async fn take_unanswered(&mut self) -> Result<(), ConnectionEnd> {
         while self.is_unfinished {
             self.outlet.forget_answers();
@@ -37,13 +37,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         Ok(())
     }
 
-    /// The client is gone: what was read from it is taken all the same, and nobody is answered. Its
-    /// goodbye may be among it, which is then how it ended.
-    pub async fn take_left(&mut self, lost: ConnectionEnd) -> ConnectionEnd {
-        self.take_unanswered().await.err().unwrap_or(lost)
-    }
-
-    /// What the client sent before it connected anew, its goodbye perhaps, comes before that.
+    /// Takes the packets that the client sent before another connection of it takes the session.
     pub async fn take_last(&mut self) -> ConnectionEnd {
         for _ in 0..LAST_READS {
             while self.is_unfinished && self.answers_room() > 0 {
@@ -67,7 +61,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         ConnectionEnd::Closed(Reason::SessionTakenOver)
     }
 
-    /// Writes all that waits, in as many turns as it takes.
+    /// Writes all packets that wait, in as many turns as it takes.
     pub async fn write_all(&mut self) -> std::io::Result<()> {
         loop {
             poll_fn(|cx| self.poll_write(cx)).await?;

@@ -1,8 +1,8 @@
-//! Keeping the journal short: snapshots of what the records say, and segments nobody needs any more.
+//! Keeps the journal short: writes snapshots of the state, and removes segments that nobody needs.
 
 use std::io;
 use std::panic::resume_unwind;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use slipring_core::{Durability, Offset, Plan};
@@ -14,26 +14,27 @@ use crate::broker::Broker;
 use crate::broker_journal::BrokerJournal;
 use crate::event::EventKind;
 use crate::history;
+use crate::locks::lock;
 use crate::monitor::Monitor;
 use crate::supervision::blocking;
 
 /// How often the journal is looked at.
 const ROUND: Duration = Duration::from_secs(1);
-/// How many rounds pass between two looks at what may be removed, while there is space.
+/// Rounds between two removals of segments, while there is space.
 const RETIRE_ROUNDS: u32 = 10;
-/// How many rounds pass between two snapshots where age is a reason to remove something.
+/// Rounds between two snapshots, if segments are removed by age.
 const AGE_ROUNDS: u32 = 60;
 /// How long a snapshot waits for the disk.
 const SYNC_MAX: Duration = Duration::from_secs(2);
 /// A snapshot is written again when the journal has grown by so many times its size.
 const GROWTH: u64 = 4;
 
-/// What is known between two rounds.
+/// What a round remembers for the next.
 #[derive(Debug, Default)]
 pub(crate) struct Upkeep {
-    // A lock: taken by the one task that keeps the journal short, at the start and at the end.
+    // A lock: taken by the upkeep task, at the start and at the end.
     done: Mutex<Done>,
-    /// Who keeps the oldest messages from being removed.
+    /// The consumer that keeps the oldest messages from being removed.
     held_by: Mutex<Option<String>>,
 }
 
@@ -42,7 +43,7 @@ struct Done {
     /// How far the journal was at the last snapshot.
     mark: JournalMark,
     snapshot_bytes: u64,
-    /// The first offset that somebody needs.
+    /// The first offset that a session or a waiting message needs.
     needed: Offset,
     rounds: u32,
 }
@@ -50,8 +51,8 @@ struct Done {
 /// Keeps the journal short until the broker stops.
 pub(crate) async fn keep(broker: Arc<Broker>, segment_bytes: u64) {
     // Without a journal there is nothing to do, and nobody is woken for it.
-    while broker.journal.exists() && !broker.lifecycle.is_stopping() {
-        if timeout(ROUND, broker.lifecycle.stopped()).await.is_ok() {
+    while broker.journal.exists() && !broker.stopping.is_set() {
+        if timeout(ROUND, broker.stopping.wait()).await.is_ok() {
             return;
         }
         let broker = Arc::clone(&broker);
@@ -59,33 +60,29 @@ pub(crate) async fn keep(broker: Arc<Broker>, segment_bytes: u64) {
             broker.journal.keep_short(segment_bytes, &broker.plan.load(), &broker.monitor);
         };
         if let Err(why) = blocking(round).await {
-            resume_unwind(Box::new(why)); // for who supervises this task
+            resume_unwind(Box::new(why)); // the supervisor of this task reports it
         }
     }
 }
 
 impl Upkeep {
-    /// The first offset that somebody needs, as the start found it.
+    /// Notes the first offset that the restored state needs.
     pub fn begin(&self, needed: Offset) {
-        self.done().needed = needed;
+        lock(&self.done).needed = needed;
     }
 
-    /// Who keeps the oldest messages from being removed, if anybody does.
+    /// The consumer that keeps the oldest messages from being removed, if there is one.
     pub fn held_by(&self) -> Option<String> {
-        self.held_by.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn done(&self) -> MutexGuard<'_, Done> {
-        self.done.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.held_by).clone()
     }
 }
 
 impl BrokerJournal {
-    /// One round. Reads and writes files: not for a thread that serves connections.
+    /// One round. It reads and writes files: do not call it on a thread that serves connections.
     fn keep_short(&self, segment_bytes: u64, plan: &Plan, monitor: &Monitor) {
         let Some(journal) = self.get() else { return };
         self.jumps.look(Offset::new(journal.status().next_offset));
-        let mut done = self.upkeep.done();
+        let mut done = lock(&self.upkeep.done);
         done.rounds = done.rounds.wrapping_add(1);
         let grown = self.gates.written() - done.mark;
         let aging = plan.retention.age_s.is_some() && done.rounds % AGE_ROUNDS == 0;
@@ -102,7 +99,7 @@ impl BrokerJournal {
     /// The last snapshot, so that the next start is quick.
     pub fn end_upkeep(&self, monitor: &Monitor) {
         let Some(journal) = self.get() else { return };
-        let mut done = self.upkeep.done();
+        let mut done = lock(&self.upkeep.done);
         if self.gates.written() > done.mark {
             self.snapshot(journal, &mut done, monitor);
         }
@@ -111,7 +108,7 @@ impl BrokerJournal {
     fn snapshot(&self, journal: &Journal, done: &mut Done, monitor: &Monitor) {
         let mark = self.gates.written();
         let Ok(mut state) = history::read(journal) else { return };
-        // What a power cut could take back must not be in it; the journal refuses that, too.
+        // A snapshot must not have state that a power cut could take back; the journal refuses that, too.
         let Ok((_, gate)) = self.append(&mut Batch::new(), Durability::Disk) else { return };
         let _ = Handle::current().block_on(timeout(SYNC_MAX, self.gates.passed(gate)));
         let (position, bytes) = state.snapshot(self.clock.now_ns());
@@ -137,6 +134,6 @@ impl BrokerJournal {
             Ok(retired) => retired.held_by,
             Err(error) => Some(format!("an error: {error}")),
         };
-        *self.upkeep.held_by.lock().unwrap_or_else(PoisonError::into_inner) = held_by;
+        *lock(&self.upkeep.held_by) = held_by;
     }
 }

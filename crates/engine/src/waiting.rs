@@ -1,4 +1,4 @@
-//! Messages that wait for their first subscriber (T3): stored, delivered once, by priority.
+//! Messages that wait for their first subscriber (T3): stored, then delivered once, in the order of their priority.
 
 use std::sync::Arc;
 
@@ -8,26 +8,26 @@ use slipring_core::{
     SessionKey, SubscriptionChange, WaitingMessage, asks_to_wait, memory,
 };
 use slipring_journal::JournalReader;
-use slipring_wire::{Publish, QoS, shared};
+use slipring_wire::{Publish, QoS};
 
 use crate::broker::Broker;
 use crate::client::Client;
 use crate::feed::Feed;
 use crate::post::Post;
-use crate::routes::Audience;
+use crate::routes::{Audience, topics_of};
 
-/// A message of this batch that nobody wants yet.
+/// A message of this batch that has no subscriber yet.
 pub(crate) struct Unclaimed {
     message: Message,
     priority: Priority,
-    /// Its place in the batch and what it is promised, if it is journaled.
+    /// Its index in the batch and its durability, if it is journaled.
     place: Option<(u32, Durability)>,
     publisher: SessionKey,
     owner: Owner,
 }
 
 impl Unclaimed {
-    /// A message that has no subscriber, if it asks to wait for one; the limit in its way.
+    /// Makes a message without a subscriber wait, if it asks to. Fails with the limit that is reached.
     pub fn new(
         broker: &Broker,
         message: &Publish<'_>,
@@ -45,7 +45,7 @@ impl Unclaimed {
         Ok(Some(Self { message, priority, place, publisher, owner }))
     }
 
-    /// What the journal has to know.
+    /// The record for the journal.
     pub fn record(&self, broker: &Broker, receive_ns: i64) -> Option<StockRecord<'static>> {
         let (index, _) = self.place?;
         let left_ms = self.message.expires_ms.map(|at| at.saturating_sub(broker.clock.now_ms()));
@@ -56,7 +56,7 @@ impl Unclaimed {
         Some(StockRecord::Waiting { index, priority: self.priority, expires_ns })
     }
 
-    /// The message has its offset and waits from now on. Who subscribed meanwhile gets it at once.
+    /// Lets the message wait, now that it has its offset. A client that subscribed meanwhile gets it at once.
     pub fn let_wait(self, broker: &Broker, first_offset: Offset, post: &mut Post) {
         let Self { message, priority, place, publisher, owner } = self;
         let message = Arc::new(match place {
@@ -84,7 +84,7 @@ impl Unclaimed {
     }
 }
 
-/// A message that began to wait just now goes to those who subscribed meanwhile.
+/// Delivers a message that just began to wait to clients that subscribed meanwhile.
 fn hand_out(broker: &Broker, waited: WaitingMessage, audience: &Audience, post: &mut Post) {
     let message = &waited.message;
     let (mut deliveries, mut records) = (Vec::new(), Vec::new());
@@ -107,7 +107,7 @@ fn hand_out(broker: &Broker, waited: WaitingMessage, audience: &Audience, post: 
     }
 }
 
-/// These wait no longer; a limit is why.
+/// Records that messages wait no longer, perhaps because of a limit.
 fn forget(broker: &Broker, gone: &[Arc<Message>], limit: Option<Limit>) {
     let mut records = Vec::new();
     for message in gone {
@@ -121,14 +121,14 @@ fn forget(broker: &Broker, gone: &[Arc<Message>], limit: Option<Limit>) {
     broker.journal.note_all(&mut records);
 }
 
-/// Forgets what nobody wanted in time.
+/// Forgets messages that have expired.
 pub(crate) fn expire(broker: &Broker, now_ms: Millis) {
     let expired = broker.topics.waiting().expire(now_ms);
     let expired: Vec<_> = expired.into_iter().map(|waited| waited.message).collect();
     forget(broker, &expired, None);
 }
 
-/// Restores the messages that waited when the broker stopped; how many there was room for.
+/// Restores the messages that waited when the broker stopped. Returns how many there was room for.
 pub(crate) fn restore<'a>(
     broker: &Broker,
     reader: &mut JournalReader,
@@ -156,25 +156,22 @@ pub(crate) struct Claimed {
 }
 
 impl Feed {
-    /// A new subscription gets what waited for it, when the batch is in the journal. Whether messages for
-    /// the client have to wait until the journal has made that safe.
+    /// Claims waiting messages for a new subscription, which gets them when the batch is in the journal. Returns
+    /// whether other messages for the client must wait until the claim is safe.
     pub fn claim_waiting(
         &mut self,
         broker: &Broker,
         client: &Arc<Client>,
         change: &SubscriptionChange,
     ) -> bool {
-        let filter = match shared(&change.filter) {
-            Some(Ok((_, topics))) => topics,
-            _ => &*change.filter,
-        };
         if broker.topics.waiting().is_empty() {
             return false;
         }
         let most = broker.plan.load().limits.queue_messages;
         let identifier = change.options.identifier;
         let mut level = Durability::Memory;
-        let (taken, looked) = broker.topics.waiting().take(filter, broker.clock.now_ms(), most);
+        let (taken, looked) =
+            broker.topics.waiting().take(topics_of(&change.filter), broker.clock.now_ms(), most);
         self.work.add(looked);
         for waited in taken {
             let message = &waited.message;
@@ -189,7 +186,7 @@ impl Feed {
                 StockRecord::Taken { offset: place.offset }.encode(self.records(level));
             }
             if claim_level(message) == Durability::Memory {
-                // At once: what others publish from now on comes after it.
+                // At once, so that messages published from now on come after it.
                 self.post.hand_over(broker, client, Delivery::new(waited.message, manner));
             } else {
                 self.claimed.push(Claimed { client: Arc::clone(client), waited, manner });
@@ -198,14 +195,15 @@ impl Feed {
         level > Durability::Memory
     }
 
-    /// The batch is in the journal: what was claimed goes to its subscriber.
+    /// Delivers the claimed messages, now that the batch is in the journal.
     pub fn send_claimed(&mut self, broker: &Broker) {
         for Claimed { client, waited, manner } in self.claimed.drain(..) {
             self.post.hand_over(broker, &client, Delivery::new(waited.message, manner));
         }
     }
 
-    /// The batch is not in the journal: what was claimed waits again, unless it is promised nothing.
+    /// Lets the claimed messages wait again, because the batch is not in the journal; with durability `memory` they
+    /// are delivered all the same.
     pub fn give_up_claims(&mut self, broker: &Broker, need: Durability) {
         if need == Durability::Memory {
             return self.send_claimed(broker);
@@ -215,9 +213,8 @@ impl Feed {
     }
 }
 
-/// How safe a claim must be before its message goes. A message at QoS 2 that were to wait again after a
-/// crash would be delivered twice: the claim survives all that the message can survive. At QoS 1, and
-/// where the message is promised nothing, it may come again.
+/// The durability that a claim needs before its message goes. If a QoS 2 message waited again after a crash, it would
+/// be delivered twice; so its claim is synced. A QoS 1 message, or one of durability `memory`, may come again.
 fn claim_level(message: &Message) -> Durability {
     match message.place {
         Some(place) if message.qos == QoS::ExactlyOnce && place.durability > Durability::Memory => {
@@ -227,13 +224,13 @@ fn claim_level(message: &Message) -> Durability {
     }
 }
 
-/// What the journal has to know of a message for a session that outlives the broker.
+/// The record of a delivery to a session that outlives the broker.
 fn delivered(
     client: &Client,
     message: &Message,
     manner: &DeliveryManner,
 ) -> Option<DeliveryRecord> {
-    let place = message.place.filter(|_| client.is_durable() && manner.qos > QoS::AtMostOnce)?;
+    let place = message.place.filter(|_| client.is_durable && manner.qos > QoS::AtMostOnce)?;
     Some(DeliveryRecord::DeliveredAt {
         session: client.key,
         offset: place.offset,

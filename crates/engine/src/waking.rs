@@ -1,4 +1,5 @@
-//! What a connection does next: it writes what waits, or takes what has come, or sees that its time is over.
+//! Chooses what a connection does next: write packets, take packets, or check whether its client is silent for too
+//! long.
 
 use std::future::Future;
 use std::task::{Context, Poll};
@@ -15,17 +16,17 @@ use crate::passwords::Checked;
 /// A connection that was quiet for so long gives back what its buffers have grown to.
 pub(crate) const QUIET: Duration = Duration::from_secs(1);
 
-/// What a connection was woken by.
-pub(crate) enum Woken {
+/// Why a connection goes on.
+pub(crate) enum WakeReason {
     /// So many bytes are in the inlet.
     Read(usize),
     /// The last turn left packets in the inlet, and there is room for their answers.
     Unfinished,
     /// The work of this turn is done.
     TurnOver,
-    /// What was checked before the client is let in, a password as a rule.
+    /// The check of a CONNECT is done, usually of a password.
     Checked(Checked),
-    /// The timer.
+    /// The timer has fired.
     Timer,
 }
 
@@ -40,7 +41,7 @@ pub(crate) enum FirstStep {
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// Writes what waits, then reads what is there.
-    pub fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Result<Woken, ConnectionEnd>> {
+    pub fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Result<WakeReason, ConnectionEnd>> {
         let woken = self.poll_woken(cx);
         if woken.is_pending() {
             self.party.feed.work.begin(); // others run while it sleeps
@@ -48,7 +49,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         woken
     }
 
-    fn poll_woken(&mut self, cx: &mut Context<'_>) -> Poll<Result<Woken, ConnectionEnd>> {
+    fn poll_woken(&mut self, cx: &mut Context<'_>) -> Poll<Result<WakeReason, ConnectionEnd>> {
         self.party.connection.waker.register(cx.waker());
         self.party.feed.post.release_for(&self.party.broker, &self.party.connection);
         let first = std::mem::take(&mut self.first);
@@ -63,7 +64,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             return Poll::Ready(Err(ConnectionEnd::Closed(Reason::UnspecifiedError)));
         }
         if self.party.feed.work.is_over() {
-            return Poll::Ready(Ok(Woken::TurnOver));
+            return Poll::Ready(Ok(WakeReason::TurnOver));
         }
         if let Poll::Ready(input) = self.poll_input(cx) {
             return Poll::Ready(input);
@@ -71,7 +72,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if first == FirstStep::Read {
             self.write_turn(cx)?;
             if self.party.feed.work.is_over() {
-                return Poll::Ready(Ok(Woken::TurnOver));
+                return Poll::Ready(Ok(WakeReason::TurnOver));
             }
         }
         if !self.is_watched && (self.inlet.is_grown() || self.outlet.is_grown()) {
@@ -79,11 +80,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             let at = (self.party.broker.clock.now() + QUIET).min(self.timer.deadline());
             self.timer.as_mut().reset(at);
         }
-        self.timer.as_mut().poll(cx).map(|()| Ok(Woken::Timer))
+        self.timer.as_mut().poll(cx).map(|()| Ok(WakeReason::Timer))
     }
 
-    /// Writes what waits. Where that is a whole turn, the next turn begins with reading: whoever always has
-    /// more to get must still be heard, to be able to say that it wants no more.
+    /// Writes packets. If that takes a whole turn, the next turn begins with reading: a client that always has more
+    /// to receive must still be heard, so that it can unsubscribe.
     fn write_turn(&mut self, cx: &mut Context<'_>) -> Result<(), ConnectionEnd> {
         let was_over = self.party.feed.work.is_over();
         if let Poll::Ready(written) = self.poll_write(cx) {
@@ -95,18 +96,18 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         Ok(())
     }
 
-    /// What the client has sent, or what was checked before it is let in.
-    fn poll_input(&mut self, cx: &mut Context<'_>) -> Poll<Result<Woken, ConnectionEnd>> {
+    /// Reads from the client, or waits for the check of its CONNECT.
+    fn poll_input(&mut self, cx: &mut Context<'_>) -> Poll<Result<WakeReason, ConnectionEnd>> {
         if let Some(check) = &mut self.party.check {
-            return check.poll(cx).map(|checked| Ok(Woken::Checked(checked)));
+            return check.poll(cx).map(|checked| Ok(WakeReason::Checked(checked)));
         }
-        if self.answers_room() == 0 || self.party.feed.is_behind() {
+        if self.answers_room() == 0 || self.party.feed.post.is_behind() {
             return Poll::Pending;
         }
         if self.is_unfinished {
-            return Poll::Ready(Ok(Woken::Unfinished));
+            return Poll::Ready(Ok(WakeReason::Unfinished));
         }
         let read = self.inlet.poll_read(&mut self.stream, cx);
-        read.map(|read| read.map(Woken::Read).map_err(ConnectionEnd::from))
+        read.map(|read| read.map(WakeReason::Read).map_err(ConnectionEnd::from))
     }
 }

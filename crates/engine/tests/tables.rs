@@ -116,7 +116,7 @@ fn told(watcher: &mut Talk, event: &str) {
 }
 
 #[test]
-fn who_has_nothing_else_to_do_hears_that_a_publisher_has_gone() {
+fn an_idle_watcher_hears_that_a_publisher_has_gone() {
     let folder = Folder::new("gone");
     let engine = engine(&folder.0);
     for (asked, body, topic, event) in [

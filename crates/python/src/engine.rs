@@ -158,12 +158,12 @@ impl Engine {
 
     /// Answers `find`, `list` or `values` about the table, as JSON.
     fn ask_table<'py>(&self, py: Python<'py>, name: &str, body: &[u8]) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &py.detach(|| self.0.ask_table(name, body)))
+        PyBytes::new(py, &py.detach(|| self.0.ask("table", name, body)))
     }
 
     /// Answers `list` about the streams, as JSON.
     fn ask_streams<'py>(&self, py: Python<'py>, name: &str, body: &[u8]) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &py.detach(|| self.0.ask_streams(name, body)))
+        PyBytes::new(py, &py.detach(|| self.0.ask("streams", name, body)))
     }
 
     /// Reads the packets that have arrived, disconnects every client, and writes the journal to disk.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use slipring_engine::{Bind, ClientCertificates, ListenerSettings, TlsFiles};
+use slipring_engine::{ClientCertificates, ListenerSettings, TlsFiles};
 
 /// An address where clients connect, immutable.
 #[pyclass(frozen, module = "slipring._native")]
@@ -38,11 +38,7 @@ impl Listener {
             (None, None) if client_ca.is_none() => None,
             _ => return Err(PyValueError::new_err("TLS needs a certificate and its key")),
         };
-        let bind = match listen.strip_prefix("unix:") {
-            Some(path) => Bind::Unix(path.into()),
-            None => Bind::Tcp(listen),
-        };
-        Ok(Self(ListenerSettings { name, bind, websocket, origins, tls }))
+        Ok(Self(ListenerSettings { name, listen, websocket, origins, tls }))
     }
 
     fn __repr__(&self) -> String {

@@ -1,10 +1,10 @@
-//! A client that loses its connection and is away for a while: its session ends and its will is published when
-//! they should, also where the broker ends meanwhile.
+//! A client that loses its connection and is away for a while. It checks that its session ends and its will is
+//! published in time, even if the broker crashes meanwhile.
 //!
 //! Example: a client loses its connection at 10 s; its will has a delay of 5 s. At 12 s the broker is killed, at
-//! 14 s it is up again. If the journal has noted when the client left, the will is published at 15 s. If that
-//! was lost, the broker takes it for connected until the last it knows of: the will is published between 5 s
-//! after the client came and 17 s.
+//! 14 s it is up again. If the journal has the record that the client left, the will is published at 15 s. If the
+//! crash lost that record, the broker assumes that the client was connected until the last record: the will is
+//! published between 5 s after the client came and 17 s.
 
 use std::collections::BTreeSet;
 
@@ -21,23 +21,23 @@ const TOPIC: &str = "simulated/absentee";
 pub const EXPIRY_S: u32 = 20;
 /// How long its wills wait.
 const DELAY_S: u32 = 5;
-/// How often it looks for the answer to its CONNECT and its SUBSCRIBE.
+/// How often it looks for the answers to its CONNECT and its SUBSCRIBE.
 const LOOKS_MAX: usize = 16;
 
-/// When it was there last. Times are milliseconds since the history began.
+/// Its last connection. Times are milliseconds since the history began.
 #[derive(Clone, Copy, Debug)]
 struct Visit {
     came_ms: u64,
     /// None while it is connected.
     left_ms: Option<u64>,
-    /// The journal has noted, and will not lose, when it left.
+    /// The journal has the record of when it left, and no crash can lose it.
     is_noted: bool,
-    /// The broker's last end since then, and its last start.
+    /// When the broker last ended since then, and when it last started.
     restart_ms: Option<(u64, u64)>,
 }
 
 impl Visit {
-    /// The earliest and the latest moment for what is due so many seconds after it left.
+    /// The earliest and the latest time of an event that is due so many seconds after it left.
     fn due_ms(&self, seconds: u32, has_jumped: bool) -> Option<(u64, u64)> {
         let (left_ms, after_ms) = (self.left_ms?, u64::from(seconds) * 1_000);
         let exact_ms = left_ms + after_ms;
@@ -56,22 +56,22 @@ impl Visit {
 #[derive(Default)]
 pub struct Absentee {
     line: Option<Line>,
-    /// None where it does not know whether it got in.
+    /// None if it does not know whether its CONNECT was accepted.
     visit: Option<Visit>,
     connects: u64,
-    /// The wall clock was set. A broker that starts after that cannot tell how long a client has been away.
+    /// The wall clock was moved. A broker that starts after that cannot know how long a client has been away.
     has_jumped: bool,
-    /// Wills that were due, and those that were not because it came back in time.
+    /// Wills that were due, and those that were cancelled because it came back in time.
     due: BTreeSet<u64>,
     cancelled: BTreeSet<u64>,
     /// How many of its sessions ended in its absence.
     pub expired: usize,
-    /// What came too early, too late or not at all, in words.
+    /// Broken promises, in words.
     pub broken: Vec<String>,
 }
 
 impl Absentee {
-    /// Comes if it is away. What it learns of its session holds once SUBACK has come: then the session and its
+    /// Connects if it is away. The answer about its session counts once SUBACK has come: then the session and its
     /// will are safe.
     pub fn come(&mut self, broker: &mut Simulated, now_ms: u64) {
         if self.line.is_some() {
@@ -119,7 +119,7 @@ impl Absentee {
         3 * self.connects + 2
     }
 
-    /// Before the delay is over, coming back cancels the will.
+    /// Notes that coming back before the delay is over cancels the will.
     fn note_return(&mut self, now_ms: u64) {
         let due = self.visit.and_then(|visit| visit.due_ms(DELAY_S, self.has_jumped));
         if due.is_some_and(|(soonest_ms, _)| now_ms < soonest_ms) {
@@ -135,7 +135,7 @@ impl Absentee {
         }
     }
 
-    /// The broker has ended and was started again.
+    /// Notes that the broker has ended and was started again.
     pub fn restarted(&mut self, ended_ms: u64, started_ms: u64) {
         self.lose(ended_ms);
         if let Some(visit) = &mut self.visit {
@@ -143,13 +143,13 @@ impl Absentee {
         }
     }
 
-    /// Somebody has set the wall clock.
+    /// Notes that the wall clock was moved.
     pub fn jumped(&mut self) {
         self.has_jumped = true;
     }
 
-    /// The broker has done what was due until now, and the journal has all of it; what it has written `is_kept`
-    /// whatever happens.
+    /// Notes that the broker has done everything that was due, and the journal has all of it. `is_kept` says that
+    /// no crash loses what is written.
     pub fn settled(&mut self, now_ms: u64, is_kept: bool) {
         let Some(visit) = &mut self.visit else { return };
         visit.is_noted |= is_kept && visit.left_ms.is_some() && visit.restart_ms.is_none();
@@ -161,21 +161,21 @@ impl Absentee {
         }
     }
 
-    /// A will that a subscriber has must have been due.
+    /// Checks that a will which a subscriber has was due.
     pub fn look_at(&mut self, subscriber: &Subscriber, now_ms: u64) {
         let Some(visit) = &self.visit else { return };
         let is_due = visit
             .due_ms(DELAY_S, self.has_jumped)
             .is_some_and(|(soonest_ms, _)| now_ms >= soonest_ms);
-        let will = (TOPIC.to_owned(), self.will());
-        if !is_due && subscriber.received.contains_key(&will) {
-            self.broken.push(format!("the will {} was there at {now_ms}, too early", will.1));
+        let will = self.will();
+        if !is_due && subscriber.received.has(TOPIC, will) {
+            self.broken.push(format!("the will {will} was there at {now_ms}, too early"));
         }
     }
 
-    /// The wills that a subscriber has at the end.
+    /// Checks the wills that a subscriber has at the end.
     pub fn judge(&mut self, subscriber: &Subscriber) {
-        let has = |will: &u64| subscriber.received.contains_key(&(TOPIC.to_owned(), *will));
+        let has = |will: &u64| subscriber.received.has(TOPIC, *will);
         let missed = self.due.iter().filter(|will| !has(will));
         self.broken.extend(missed.map(|will| format!("the will {will} was not published")));
         let wrong = self.cancelled.iter().filter(|will| has(will));

@@ -1,42 +1,40 @@
-//! Clients whose sessions end with their connections, and who claim messages that waited: among all of
-//! them each QoS 2 message comes once.
-
-use std::collections::{BTreeMap, BTreeSet};
+//! Clients that claim messages which wait for a subscriber. Their sessions end with their connections; among all of
+//! them each QoS 2 message arrives once.
 
 use slipring_engine::simulated::Simulated;
-use slipring_wire::{Packet, PacketId, QoS};
+use slipring_wire::Packet;
 
 use crate::line::{Line, Stay, subscribe};
+use crate::received::Received;
 
-/// The filter of what waits.
+/// Matches the messages that wait.
 const FILTER: &str = "waiting/#";
 
-/// One client after the other.
+/// One client after another.
 #[derive(Default)]
 pub struct Claimer {
     line: Option<Line>,
-    /// How many there were.
+    /// How many clients there were.
     made: u32,
-    held: BTreeSet<PacketId>,
-    /// How often each message was delivered: topic and number.
-    pub received: BTreeMap<(String, u64), u32>,
+    pub received: Received,
 }
 
 impl Claimer {
     /// Loses the connection, and its session with it.
     pub fn cut(&mut self) {
         self.line = None;
-        self.held.clear();
+        self.received.end_session();
     }
 
-    /// Comes if need be, subscribes, and takes what is there.
+    /// Connects and subscribes if it has no connection, and takes what is there.
     pub fn turn(&mut self, broker: &Simulated) {
-        let mut line = self.line.take().unwrap_or_else(|| self.come(broker));
-        let open = line.exchange(broker);
-        line.receive(|line, packet| self.take(line, &packet));
-        if open {
-            self.line = Some(line);
-        } else {
+        let line = self.line.take().unwrap_or_else(|| self.come(broker));
+        self.line = line.turn(broker, |line, packet| {
+            if let Some(id) = self.received.take(line, &packet) {
+                line.answer(Packet::PubAck, id);
+            }
+        });
+        if self.line.is_none() {
             self.cut();
         }
     }
@@ -47,26 +45,5 @@ impl Claimer {
         let mut line = Line::open(broker, &name, Stay::WithConnection);
         subscribe(&mut line, FILTER);
         line
-    }
-
-    fn take(&mut self, line: &mut Line, packet: &Packet<'_>) {
-        match packet {
-            Packet::Publish(publish) => {
-                let number = <[u8; 8]>::try_from(publish.payload).map_or(0, u64::from_be_bytes);
-                let Some(id) = publish.packet_id else { return };
-                if publish.qos != QoS::ExactlyOnce || self.held.insert(id) {
-                    *self.received.entry((publish.topic.to_owned(), number)).or_default() += 1;
-                }
-                match publish.qos {
-                    QoS::ExactlyOnce => line.answer(Packet::PubRec, id),
-                    _ => line.answer(Packet::PubAck, id),
-                }
-            }
-            Packet::PubRel(ack) => {
-                self.held.remove(&ack.packet_id);
-                line.answer(Packet::PubComp, ack.packet_id);
-            }
-            _ => {}
-        }
     }
 }

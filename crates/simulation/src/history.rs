@@ -1,4 +1,4 @@
-//! One history: what happens when, and what goes wrong, all from a seed.
+//! One history: a seed decides what happens when, and what goes wrong.
 
 use slipring_journal::sim::Crash;
 
@@ -19,16 +19,16 @@ pub enum Fault {
     Failures,
     /// The disk is full for a while, and the broker is killed.
     FullDisk,
-    /// The wall clock is set forth and back, and the broker is killed.
+    /// The wall clock is moved forward and back, and the broker is killed.
     ClockJumps,
-    /// The disk says that it has synced, and has not: a planted fault, to be found.
+    /// The disk reports syncs that it has not done. The verdict must find this planted fault.
     Lies,
-    /// The broker is killed, and does not learn how long it was down: a planted fault, to be found.
+    /// The broker is killed, and does not learn how long it was down. The verdict must find this planted fault.
     ForgottenTime,
 }
 
 impl Fault {
-    /// Those that a broker must survive.
+    /// The faults that a broker must survive.
     pub const REAL: [Self; 5] =
         [Self::Kills, Self::PowerCuts, Self::Failures, Self::FullDisk, Self::ClockJumps];
 

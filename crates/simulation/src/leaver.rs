@@ -1,4 +1,4 @@
-//! A client that ends its own session in every way MQTT has, and holds the broker to what it then knew.
+//! A client that ends its own session in every way MQTT has, and checks that the session stays ended.
 
 use slipring_engine::simulated::Simulated;
 use slipring_wire::{Disconnect, Packet, PropertiesBuf, PropertyId, Reason, Value};
@@ -10,9 +10,9 @@ const NAME: &str = "leaver";
 /// What the client knows of its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
-    /// Nothing: it asked for something that was not confirmed.
+    /// Nothing: its last request was not confirmed.
     Nothing,
-    /// It is there, and is kept.
+    /// The broker keeps it.
     Kept,
     /// There is none, or it ends with the connection.
     Gone,
@@ -21,9 +21,9 @@ enum Known {
 /// What it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Awaited {
-    /// CONNACK; then it knows this.
+    /// CONNACK, which confirms this.
     Connack(Known),
-    /// The broker closes the connection after a goodbye.
+    /// The broker closes the connection after DISCONNECT.
     Closing,
 }
 
@@ -32,11 +32,11 @@ enum Awaited {
 pub enum Step {
     /// Connects.
     Connect(Stay),
-    /// Says goodbye, and ends its session with that.
+    /// Sends a DISCONNECT that ends its session.
     Goodbye,
     /// Loses the connection.
     Lose,
-    /// Only takes what comes.
+    /// Only receives.
     Listen,
 }
 
@@ -45,7 +45,7 @@ pub struct Leaver {
     line: Option<Line>,
     known: Known,
     awaited: Option<Awaited>,
-    /// Sessions that came back, or did not, in words.
+    /// Broken promises, in words.
     pub broken: Vec<String>,
     /// How often the end of a session was confirmed.
     pub ends: usize,
@@ -56,7 +56,7 @@ impl Leaver {
         Self { line: None, known: Known::Gone, awaited: None, broken: Vec::new(), ends: 0 }
     }
 
-    /// The connection is gone, and with it what would have been confirmed.
+    /// Loses the connection, and with it any confirmation.
     pub fn cut(&mut self) {
         self.line = None;
         let hoped = match self.awaited.take() {
@@ -69,8 +69,7 @@ impl Leaver {
         }
     }
 
-    /// Does something, and takes what comes. A closing confirms nothing when the broker's journal
-    /// `has_failed`.
+    /// Takes a step, and receives. A closed connection confirms nothing if the broker's journal `has_failed`.
     pub fn turn(&mut self, broker: &Simulated, step: Step, has_failed: impl Fn() -> bool) {
         match (step, &mut self.line) {
             (Step::Connect(stay), None) => {
@@ -85,12 +84,9 @@ impl Leaver {
             (Step::Lose, Some(_)) => self.cut(),
             _ => {}
         }
-        let Some(mut line) = self.line.take() else { return };
-        let open = line.exchange(broker);
-        line.receive(|_, packet| self.take(&packet));
-        if open {
-            self.line = Some(line);
-        } else {
+        let Some(line) = self.line.take() else { return };
+        self.line = line.turn(broker, |_, packet| self.take(&packet));
+        if self.line.is_none() {
             if self.awaited == Some(Awaited::Closing) && !has_failed() {
                 self.confirm(Known::Gone);
             }

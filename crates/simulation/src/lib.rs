@@ -1,5 +1,5 @@
-//! Histories of crashes: the real engine on a simulated disk, clients that keep to MQTT, and a verdict
-//! on what was promised. The same seed gives the same history.
+//! Histories of crashes: the real engine on a simulated disk, clients that keep to MQTT, and a verdict on what the
+//! broker promised. The same seed gives the same history.
 
 mod absentee;
 mod claimer;
@@ -8,7 +8,10 @@ mod leaver;
 mod line;
 mod publisher;
 mod random;
+mod received;
 mod subscriber;
+#[cfg(test)]
+mod time_tests;
 mod verdict;
 mod world;
 

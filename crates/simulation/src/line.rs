@@ -1,4 +1,4 @@
-//! A client's end of one connection: packets out, packets in, never waiting.
+//! The client's end of one connection: it sends and receives packets, and never waits.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -7,7 +7,7 @@ use std::task::Poll;
 use slipring_engine::simulated::Simulated;
 use slipring_wire::{
     Ack, Connect, Packet, PacketId, PacketSplit, Properties, PropertiesBuf, PropertyId, QoS,
-    Reason, RetainHandling, Subscribe, Subscription, Value, Version, Will, split_packet,
+    Reason, Subscribe, Subscription, Value, Version, Will, split_packet,
 };
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 
@@ -15,16 +15,16 @@ const VERSION: Version = Version::V5;
 /// Seconds a session is kept: longer than any history.
 const KEPT_S: u32 = 86_400;
 
-/// How long a session is to stay.
+/// Which session a client asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stay {
-    /// The one there is goes on, and is kept.
+    /// It resumes its session, which is kept for longer than any history.
     Kept,
-    /// The one there is goes on, and is kept for so many seconds.
+    /// It resumes its session, which is kept for so many seconds.
     For(u32),
-    /// A new one, that ends with the connection.
+    /// It starts a session that ends with the connection.
     WithConnection,
-    /// The one there is goes on, and ends with the connection.
+    /// It resumes its session, which ends with the connection.
     LastTime,
 }
 
@@ -33,7 +33,7 @@ pub struct Line {
     stream: DuplexStream,
     unsent: Vec<u8>,
     unread: Vec<u8>,
-    closed: bool,
+    is_closed: bool,
 }
 
 impl Line {
@@ -50,7 +50,7 @@ impl Line {
         will: Option<Will<'_>>,
     ) -> Self {
         let stream = broker.connect();
-        let mut line = Self { stream, unsent: Vec::new(), unread: Vec::new(), closed: false };
+        let mut line = Self { stream, unsent: Vec::new(), unread: Vec::new(), is_closed: false };
         let mut properties = PropertiesBuf::new();
         let kept_s = match stay {
             Stay::Kept => KEPT_S,
@@ -84,16 +84,16 @@ impl Line {
         self.send(&packet(Ack { packet_id, reason, properties }));
     }
 
-    /// Writes what it can and reads what is there, while the broker runs; false once it is closed.
+    /// Writes what the pipe takes and reads what is there, while the broker runs; false once it is closed.
     pub fn exchange(&mut self, broker: &Simulated) -> bool {
         broker.run(poll_fn(|cx| {
             while !self.unsent.is_empty() {
                 match Pin::new(&mut self.stream).poll_write(cx, &self.unsent) {
                     Poll::Ready(Ok(count)) if count > 0 => drop(self.unsent.drain(..count)),
-                    Poll::Ready(_) => self.closed = true,
+                    Poll::Ready(_) => self.is_closed = true,
                     Poll::Pending => break,
                 }
-                if self.closed {
+                if self.is_closed {
                     break;
                 }
             }
@@ -104,19 +104,30 @@ impl Line {
                     Poll::Ready(Ok(())) if !space.filled().is_empty() => {
                         self.unread.extend_from_slice(space.filled());
                     }
-                    Poll::Ready(_) => self.closed = true,
+                    Poll::Ready(_) => self.is_closed = true,
                     Poll::Pending => break,
                 }
-                if self.closed {
+                if self.is_closed {
                     break;
                 }
             }
             Poll::Ready(())
         }));
-        !self.closed
+        !self.is_closed
     }
 
-    /// Gives every whole packet that has come.
+    /// Exchanges, and gives every packet that has come; None once the connection is closed.
+    pub fn turn(
+        mut self,
+        broker: &Simulated,
+        each: impl FnMut(&mut Self, Packet<'_>),
+    ) -> Option<Self> {
+        let is_open = self.exchange(broker);
+        self.receive(each);
+        is_open.then_some(self)
+    }
+
+    /// Gives every packet that has come.
     pub fn receive(&mut self, mut each: impl FnMut(&mut Self, Packet<'_>)) {
         let bytes = std::mem::take(&mut self.unread);
         let mut rest = &bytes[..];
@@ -134,12 +145,6 @@ pub fn subscribe(line: &mut Line, filter: &str) {
     line.send(&Packet::Subscribe(Subscribe {
         packet_id: PacketId::new(1).expect("not 0"),
         properties: Properties::NONE,
-        subscriptions: vec![Subscription {
-            filter,
-            qos: QoS::ExactlyOnce,
-            no_local: false,
-            retain_as_published: false,
-            retain_handling: RetainHandling::Send,
-        }],
+        subscriptions: vec![Subscription { qos: QoS::ExactlyOnce, ..Subscription::new(filter) }],
     }));
 }

@@ -15,17 +15,19 @@ const WINDOW: usize = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Sent,
-    /// PUBREC has come: the broker has it, PUBREL is sent.
+    /// PUBREC has come, and PUBREL is sent.
     Released,
 }
 
 /// A publisher, over all its connections.
+#[derive(Default)]
 pub struct Publisher {
     name: String,
     /// Its messages wait for their first subscriber.
     waits: bool,
     line: Option<Line>,
-    welcome: bool,
+    /// CONNACK has accepted it.
+    is_welcome: bool,
     next: u64,
     next_id: u16,
     /// Unfinished, by packet identifier: the number, and how far it is.
@@ -43,17 +45,7 @@ pub fn qos_of(number: u64) -> QoS {
 
 impl Publisher {
     pub fn new(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            waits: false,
-            line: None,
-            welcome: false,
-            next: 0,
-            next_id: 1,
-            unfinished: BTreeMap::new(),
-            acknowledged: BTreeSet::new(),
-            refused: BTreeSet::new(),
-        }
+        Self { name: name.to_owned(), next_id: 1, ..Self::default() }
     }
 
     /// One whose messages wait for their first subscriber.
@@ -69,7 +61,7 @@ impl Publisher {
     /// Loses the connection.
     pub fn cut(&mut self) {
         self.line = None;
-        self.welcome = false;
+        self.is_welcome = false;
     }
 
     /// Whether everything it sent is settled.
@@ -77,14 +69,14 @@ impl Publisher {
         self.unfinished.is_empty()
     }
 
-    /// Connects if need be, sends up to so many further messages, and takes the answers.
+    /// Connects if it has no connection, sends up to so many further messages, and takes the answers.
     pub fn turn(&mut self, broker: &Simulated, further: usize) {
         let mut line = match self.line.take() {
             Some(line) => line,
             None => Line::open(broker, &self.name, Stay::Kept),
         };
         for _ in 0..further {
-            if self.welcome && self.unfinished.len() < WINDOW {
+            if self.is_welcome && self.unfinished.len() < WINDOW {
                 let id = self.free_id();
                 let number = self.next;
                 self.next += 1;
@@ -92,11 +84,8 @@ impl Publisher {
                 self.send(&mut line, id, number, false);
             }
         }
-        let open = line.exchange(broker);
-        line.receive(|line, packet| self.take(line, &packet));
-        if open {
-            self.line = Some(line);
-        } else {
+        self.line = line.turn(broker, |line, packet| self.take(line, &packet));
+        if self.line.is_none() {
             self.cut();
         }
     }
@@ -130,7 +119,7 @@ impl Publisher {
     fn take(&mut self, line: &mut Line, packet: &Packet<'_>) {
         match packet {
             Packet::ConnAck(connack) => {
-                self.welcome = !connack.reason.is_error();
+                self.is_welcome = !connack.reason.is_error();
                 self.resume(line, connack.session_present);
             }
             Packet::PubAck(ack) => self.settle(ack.packet_id.get(), ack.reason.is_error()),

@@ -1,15 +1,15 @@
-//! A subscriber that keeps to MQTT and notes what it is given: each QoS 2 message once by its identifier.
-
-use std::collections::{BTreeMap, BTreeSet};
+//! A subscriber that keeps to MQTT and notes what it receives.
 
 use slipring_engine::simulated::Simulated;
-use slipring_wire::{Packet, PacketId, QoS};
+use slipring_wire::{Packet, PacketId};
 
 use crate::line::{Line, Stay, subscribe};
+use crate::received::Received;
 
 const FILTER: &str = "simulated/#";
 
 /// A subscriber, over all its connections.
+#[derive(Default)]
 pub struct Subscriber {
     name: String,
     line: Option<Line>,
@@ -17,25 +17,14 @@ pub struct Subscriber {
     pub subscribed: bool,
     /// The broker did not know a session that it had confirmed.
     pub forgotten: bool,
-    /// QoS 2 identifiers that were not released.
-    held: BTreeSet<PacketId>,
-    /// How often each message was delivered: topic and number.
-    pub received: BTreeMap<(String, u64), u32>,
-    /// Answers it keeps back, to be slow.
+    pub received: Received,
+    /// Identifiers that a slow subscriber has not acknowledged yet.
     unanswered: Vec<PacketId>,
 }
 
 impl Subscriber {
     pub fn new(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            line: None,
-            subscribed: false,
-            forgotten: false,
-            held: BTreeSet::new(),
-            received: BTreeMap::new(),
-            unanswered: Vec::new(),
-        }
+        Self { name: name.to_owned(), ..Self::default() }
     }
 
     /// Loses the connection.
@@ -44,7 +33,7 @@ impl Subscriber {
         self.unanswered.clear();
     }
 
-    /// Connects if need be, and takes what comes; with `slow` it leaves it unanswered for now.
+    /// Connects if it has no connection, and takes what comes; with `slow` it acknowledges later.
     pub fn turn(&mut self, broker: &Simulated, slow: bool) {
         let mut line = match self.line.take() {
             Some(line) => line,
@@ -55,11 +44,8 @@ impl Subscriber {
                 line.answer(Packet::PubAck, id);
             }
         }
-        let open = line.exchange(broker);
-        line.receive(|line, packet| self.take(line, &packet, slow));
-        if open {
-            self.line = Some(line);
-        } else {
+        self.line = line.turn(broker, |line, packet| self.take(line, &packet, slow));
+        if self.line.is_none() {
             self.cut();
         }
     }
@@ -68,29 +54,15 @@ impl Subscriber {
         match packet {
             Packet::ConnAck(connack) if !connack.session_present => {
                 self.forgotten |= self.subscribed;
-                self.held.clear();
+                self.received.end_session();
                 subscribe(line, FILTER);
             }
             Packet::SubAck(_) => self.subscribed = true,
-            Packet::Publish(publish) => {
-                let number = <[u8; 8]>::try_from(publish.payload).map_or(0, u64::from_be_bytes);
-                let Some(id) = publish.packet_id else { return };
-                let new = publish.qos != QoS::ExactlyOnce || self.held.insert(id);
-                if new {
-                    let key = (publish.topic.to_owned(), number);
-                    *self.received.entry(key).or_default() += 1;
-                }
-                match publish.qos {
-                    QoS::ExactlyOnce => line.answer(Packet::PubRec, id),
-                    _ if slow => self.unanswered.push(id),
-                    _ => line.answer(Packet::PubAck, id),
-                }
-            }
-            Packet::PubRel(ack) => {
-                self.held.remove(&ack.packet_id);
-                line.answer(Packet::PubComp, ack.packet_id);
-            }
-            _ => {}
+            packet => match self.received.take(line, packet) {
+                Some(id) if slow => self.unanswered.push(id),
+                Some(id) => line.answer(Packet::PubAck, id),
+                None => {}
+            },
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The verdict on a history: what was promised, and what came of it.
+//! The verdict on a history: what the broker promised, and which promises it broke.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::leaver::Leaver;
 use crate::publisher::{Publisher, qos_of};
 use crate::subscriber::Subscriber;
 
-/// What was promised, and what came of it.
+/// Counts of what happened in a history, and the broken promises.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// Messages acknowledged.
@@ -63,7 +63,7 @@ impl Verdict {
                     verdict.broken.push(format!("{topic} {number} is not in the journal"));
                 }
                 for (at, subscriber) in subscribers.iter().enumerate() {
-                    if !subscriber.received.contains_key(&(topic.clone(), *number)) {
+                    if !subscriber.received.has(&topic, *number) {
                         verdict.broken.push(format!("{topic} {number} was lost to {at}"));
                     }
                 }
@@ -79,7 +79,7 @@ impl Verdict {
         if subscriber.forgotten {
             self.broken.push(format!("the session of {at} was forgotten"));
         }
-        for ((topic, number), times) in &subscriber.received {
+        for ((topic, number), times) in &subscriber.received.messages {
             self.delivered += 1;
             match (qos_of(*number), times) {
                 (_, 1) => {}
@@ -91,10 +91,10 @@ impl Verdict {
         }
     }
 
-    /// Those whose sessions end with their connections get each QoS 2 message at most once together: where
-    /// a crash comes between the claim and the message, nobody gets it.
+    /// Checks that all claimers together get each QoS 2 message at most once. Nobody gets a message if a crash comes
+    /// between its claim and its delivery.
     pub(crate) fn hear_claimers(&mut self, claimer: &Claimer) {
-        for ((topic, number), times) in &claimer.received {
+        for ((topic, number), times) in &claimer.received.messages {
             self.claimed += 1;
             if qos_of(*number) == QoS::ExactlyOnce && *times > 1 {
                 self.broken.push(format!("{topic} {number} was claimed {times} times"));
@@ -113,7 +113,7 @@ impl Verdict {
         self.broken.extend(absentee.broken);
     }
 
-    /// Takes in another verdict.
+    /// Adds another verdict to this one.
     pub fn add(&mut self, other: Self) {
         self.acknowledged += other.acknowledged;
         self.delivered += other.delivered;

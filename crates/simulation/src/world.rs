@@ -1,4 +1,4 @@
-//! The broker, its disk and its clients, and what can happen to them.
+//! The broker, its disk and its clients, and everything that can happen to them.
 
 use std::time::Duration;
 
@@ -28,12 +28,12 @@ const SETTLING: usize = 4;
 /// Rounds after which clients must have everything.
 const ROUNDS_MAX: usize = 2_000;
 
-/// Everything there is.
+/// The broker, its disk and its clients.
 pub struct World {
     pub disk: SimulatedDisk,
     pub publishers: Vec<Publisher>,
     pub subscribers: Vec<Subscriber>,
-    /// Its messages wait for a claimer.
+    /// A publisher whose messages wait for a claimer.
     pub waiting: Publisher,
     pub claimer: Claimer,
     pub leaver: Leaver,
@@ -90,12 +90,12 @@ impl World {
         self.broker = Some(broker);
     }
 
-    /// The broker, which runs between crashes.
+    /// The running broker.
     pub fn broker(&mut self) -> &mut Simulated {
         self.broker.as_mut().expect("it runs between crashes")
     }
 
-    /// The broker ends without warning, and comes up again with what that left on the disk.
+    /// Crashes the broker, and starts it again with what is left on the disk.
     pub fn crash(&mut self, crash: Crash) {
         self.crashes += 1;
         let down = Duration::from_millis(DOWN_MS) * (self.crashes as u32 % 8);
@@ -118,8 +118,8 @@ impl World {
         self.start();
     }
 
-    /// Time passes, and the journal keeps up. The disk has room: a promise that waits for it longer than half a
-    /// second is given up.
+    /// Lets time pass while the journal keeps up. The disk has room: the broker would give up an answer that waits
+    /// for it longer than half a second.
     pub fn pass(&mut self, seconds: usize, crash: Crash) {
         self.disk.set_capacity(None);
         for _ in 0..seconds * 1_000 / PASS_MS as usize {
@@ -139,19 +139,19 @@ impl World {
         }
     }
 
-    /// Somebody sets the wall clock.
+    /// Moves the wall clock.
     pub fn jump(&mut self, by_ns: i64) {
         self.broker().jump(by_ns);
         self.absentee.jumped();
     }
 
-    /// The client that is away for a while comes back.
+    /// Connects the absentee.
     pub fn come(&mut self) {
         let Self { absentee, broker, now_ms, .. } = self;
         absentee.come(broker.as_mut().expect("it runs between crashes"), *now_ms);
     }
 
-    /// It loses its connection.
+    /// Cuts the connection of the absentee.
     pub fn absentee_leaves(&mut self) {
         self.absentee.lose(self.now_ms);
         self.broker().run(std::future::ready(()));
@@ -184,14 +184,14 @@ impl World {
         }
     }
 
-    /// One turn of those who claim what waits.
+    /// One turn of the claimer.
     pub fn claim(&mut self) {
         if let Some(broker) = &self.broker {
             self.claimer.turn(broker);
         }
     }
 
-    /// One turn of the client that ends its session.
+    /// One turn of the leaver.
     pub fn leave(&mut self, step: Step) {
         if let Some(broker) = &self.broker {
             let disk = &self.disk;
@@ -199,7 +199,7 @@ impl World {
         }
     }
 
-    /// Everyone has a turn, and nothing goes wrong.
+    /// One turn of every client, without faults.
     fn round(&mut self) {
         self.publish_waiting(0);
         self.claim();
@@ -210,7 +210,7 @@ impl World {
         self.broker().commit();
     }
 
-    /// All is well again; when everything has arrived, the verdict.
+    /// Runs without faults until everything has arrived, then judges.
     pub fn conclude(mut self, crash: Crash) -> Verdict {
         // Too short for an expiry that the last start began anew.
         self.pass(EXPIRY_S as usize - 1, crash);
@@ -219,8 +219,8 @@ impl World {
         let mut before = 0;
         for _ in 0..ROUNDS_MAX {
             self.round();
-            let received: usize = self.subscribers.iter().map(|one| one.received.len()).sum();
-            let received = received + self.claimer.received.len();
+            let counts = self.subscribers.iter().map(|one| one.received.messages.len());
+            let received = counts.sum::<usize>() + self.claimer.received.messages.len();
             let done = self.publishers.iter().all(Publisher::is_done) && self.waiting.is_done();
             quiet = if done && received == before { quiet + 1 } else { 0 };
             before = received;

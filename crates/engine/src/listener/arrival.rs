@@ -1,5 +1,5 @@
-//! A connection on its way in: it shakes hands and says who it is on the lane of arrivals, then the
-//! engine takes it over.
+//! A connection that arrives: its handshakes and its first packet happen on the lane of arrivals, then the
+//! engine's threads serve it.
 
 use std::future::{Future, poll_fn};
 use std::io::Result;
@@ -21,26 +21,25 @@ use crate::event::EventKind;
 use crate::inlet::Inlet;
 use crate::origin::Origin;
 
-/// How long closing a connection may take that said nothing of use.
+/// How long it may take to close a connection that sent no CONNECT.
 const CLOSE_MAX: Duration = Duration::from_secs(1);
 
-/// A connection on its way in.
+/// A connection that arrives.
 pub(super) struct Arrival {
     pub origin: Origin,
-    pub counted: CountedConnection,
+    pub place: ArrivalPlace,
     pub broker: Arc<Broker>,
-    pub inside: Inside,
     pub handover: Handover,
-    /// How long the handshakes may take together, and then as long again the first packet.
+    /// How long the handshakes may take together; the first packet may then take as long again.
     pub within: Duration,
     pub connect_bytes_max: usize,
 }
 
 impl Arrival {
-    /// Shakes hands, reads the first packet, and hands the connection over.
+    /// Does the handshakes, reads the first packet, and hands the connection over.
     ///
-    /// The time for the handshakes is that of a CONNECT, which then has its own: a client that
-    /// says nothing of use is gone after twice `connect_ms`.
+    /// The handshakes have `connect_ms`, and so has the CONNECT after them: a client that sends neither is
+    /// disconnected after twice that.
     pub async fn serve<S>(self, handshakes: impl Future<Output = Result<(S, Option<String>)>>)
     where
         S: AsyncRead + AsyncWrite + OverSocket + Unpin + Send + 'static,
@@ -48,7 +47,7 @@ impl Arrival {
         let opened = tokio::select! {
             biased;
             opened = timeout(self.within, handshakes) => opened,
-            () = self.broker.lifecycle.stopped() => return self.refused("the broker stops"),
+            () = self.broker.stopping.wait() => return self.refused("the broker stops"),
         };
         match opened {
             Ok(Ok((stream, user))) => self.hear(stream, user).await,
@@ -60,7 +59,7 @@ impl Arrival {
         }
     }
 
-    /// Waits for the first packet. What it says is for the engine to judge.
+    /// Waits for the first packet, which the engine's threads then judge.
     async fn hear<S>(mut self, mut stream: S, user: Option<String>)
     where
         S: AsyncRead + AsyncWrite + OverSocket + Unpin + Send + 'static,
@@ -70,7 +69,7 @@ impl Arrival {
         let heard = tokio::select! {
             biased;
             heard = timeout_at(begun + self.within, first_packet(&mut stream, self.connect_bytes_max)) => heard,
-            () = self.broker.lifecycle.stopped() => Ok(Err(ConnectionEnd::Closed(Reason::ServerShuttingDown))),
+            () = self.broker.stopping.wait() => Ok(Err(ConnectionEnd::Closed(Reason::ServerShuttingDown))),
         };
         let end = match heard {
             Ok(Ok(inlet)) => return self.hand_over(stream, inlet, begun).await,
@@ -86,19 +85,20 @@ impl Arrival {
         }
     }
 
-    /// The engine serves the client from here on.
+    /// Hands the client to the engine's threads.
     async fn hand_over<S>(self, mut stream: S, inlet: Inlet, begun: Instant)
     where
         S: AsyncRead + AsyncWrite + OverSocket + Unpin + Send + 'static,
     {
-        let Self { origin, counted, broker, inside, handover, .. } = self;
+        let Self { origin, place, broker, handover, .. } = self;
         let Some(turn) = handover.turn().await else { return };
         if let Err(error) = stream.socket().move_to(handover.engine()) {
             return broker.monitor.report(EventKind::Refused, &origin.address, error.to_string());
         }
         handover.serve(turn, async move {
-            let _counts = (counted, inside);
-            connection::serve(stream, connection::Heard { inlet, begun }, origin, broker).await;
+            let _place = place;
+            connection::serve(stream, connection::FirstBytes { inlet, begun }, origin, broker)
+                .await;
         });
     }
 
@@ -107,7 +107,7 @@ impl Arrival {
     }
 }
 
-/// Reads until the first packet is there as a whole, or is known to be wrong.
+/// Reads until the first packet is complete or known to be malformed.
 async fn first_packet<S: AsyncRead + Unpin>(
     stream: &mut S,
     bytes_max: usize,
@@ -121,34 +121,23 @@ async fn first_packet<S: AsyncRead + Unpin>(
     Ok(inlet)
 }
 
-/// A place among all connections, free again however the task ends.
-pub(super) struct CountedConnection(Arc<Broker>);
+/// A place among the connections of the broker and of one listener, free again however the task ends.
+pub(super) struct ArrivalPlace {
+    broker: Arc<Broker>,
+    inside: Arc<AtomicUsize>,
+}
 
-impl CountedConnection {
-    pub fn new(broker: &Arc<Broker>) -> Self {
+impl ArrivalPlace {
+    pub fn take(broker: &Arc<Broker>, inside: &Arc<AtomicUsize>) -> Self {
         broker.connections.count_one();
-        Self(Arc::clone(broker))
-    }
-}
-
-impl Drop for CountedConnection {
-    fn drop(&mut self) {
-        self.0.connections.discount();
-    }
-}
-
-/// A place among the connections of one listener.
-pub(super) struct Inside(Arc<AtomicUsize>);
-
-impl Inside {
-    pub fn entered(inside: &Arc<AtomicUsize>) -> Self {
         inside.fetch_add(1, Ordering::AcqRel);
-        Self(Arc::clone(inside))
+        Self { broker: Arc::clone(broker), inside: Arc::clone(inside) }
     }
 }
 
-impl Drop for Inside {
+impl Drop for ArrivalPlace {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
+        self.inside.fetch_sub(1, Ordering::AcqRel);
+        self.broker.connections.discount();
     }
 }

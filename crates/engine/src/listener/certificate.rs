@@ -1,4 +1,4 @@
-//! The name that a client certificate proves. Pure; the certificate was verified before.
+//! Reads the name that a client certificate proves. Pure; rustls has verified the certificate.
 
 use x509_cert::der::Decode;
 use x509_cert::der::oid::db::rfc4519::COMMON_NAME;

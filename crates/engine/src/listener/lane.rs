@@ -1,5 +1,5 @@
-//! The lane of arrivals: threads of lower priority on which clients connect, shake hands and say who they
-//! are. The engine then takes them over, a few at a time, so that running traffic waits for a few and
+//! The lane of arrivals: threads of lower priority that accept clients, do their handshakes and read their first
+//! packet. The engine's threads then take the clients over, a few at a time, so that traffic waits for a few and
 //! never for a whole burst.
 
 use std::future::Future;
@@ -12,10 +12,10 @@ use rustix::process::nice;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// How much the lane gives way when the machine is busy: about a tenth of what the engine gets.
+/// The niceness of the lane: on a busy machine it gets about a tenth of what the engine gets.
 const NICE: i32 = 10;
-/// Connections on their way from the lane to each thread of the engine: running traffic waits for so many at
-/// most.
+/// Connections that may be on their way from the lane to each thread of the engine: traffic waits for at most so
+/// many.
 const HANDOVERS_MAX: usize = 8;
 
 /// The threads of the lane.
@@ -28,9 +28,9 @@ pub(crate) fn runtime(engine_threads: usize) -> io::Result<Runtime> {
         .build()
 }
 
-/// Lowers the priority of this thread. A system that does not let us leaves it as it is.
+/// Lowers the priority of this thread, if the system allows it.
 fn give_way() {
-    let _ = nice(NICE); // of this thread alone, see sched(7)
+    let _ = nice(NICE); // for this thread alone, see sched(7)
 }
 
 /// The way from the lane to the engine.
@@ -51,7 +51,7 @@ impl Handover {
         &self.engine
     }
 
-    /// Waits until the engine has served enough of those before; none when it ends.
+    /// Waits until the engine has served enough of the earlier connections; None when it ends.
     pub async fn turn(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.turns).acquire_owned().await.ok()
     }

@@ -1,4 +1,4 @@
-//! A connected socket of either kind, so that everything above is written and compiled once.
+//! A connected socket of either kind, so that the code above it is compiled once.
 
 use std::io::{ErrorKind, IoSlice, Result};
 use std::pin::Pin;
@@ -20,7 +20,7 @@ pub(crate) enum Socket {
 }
 
 impl Socket {
-    /// Has another runtime wake who waits for the socket. Nobody may wait for it meanwhile.
+    /// Registers the socket with another runtime. No task may wait for it meanwhile.
     pub fn move_to(&mut self, runtime: &Handle) -> Result<()> {
         let _inside = runtime.enter();
         *self = match std::mem::replace(self, Self::Closed) {

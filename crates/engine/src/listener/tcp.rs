@@ -8,8 +8,8 @@ use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
 
 use super::BACKLOG;
 
-/// Silence after which TCP asks whether a peer is still there, how often it asks, and how far apart: a
-/// peer that went without a word is found after two minutes, also if its MQTT keep-alive is 0.
+/// TCP sends the first probe to a silent peer after this time, then `PROBES` in all, `PROBE_EVERY` apart: a peer that
+/// vanished is found after two minutes, even if its MQTT keep-alive is 0.
 const PROBE_AFTER: Duration = Duration::from_secs(60);
 const PROBE_EVERY: Duration = Duration::from_secs(15);
 const PROBES: u32 = 4;

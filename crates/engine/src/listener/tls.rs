@@ -1,4 +1,4 @@
-//! TLS: the files of a listener, read once at the start, and the handshake.
+//! TLS: reads the files of a listener once at the start, and does handshakes.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use super::settings::{ClientCertificates, TlsFiles};
 use super::socket::Socket;
 use super::turn::in_turn;
 
-/// A file that TLS cannot be offered with.
+/// A file that TLS cannot use.
 #[derive(Debug, thiserror::Error)]
 #[error("{} {fault}", file.display())]
 pub struct TlsError {
@@ -31,7 +31,7 @@ pub struct TlsError {
 /// What is wrong with a file of certificates or keys.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsFault {
-    /// It is missing, or may not be read.
+    /// It is missing, or the broker may not read it.
     #[error("cannot be read: {0}")]
     Unreadable(std::io::Error),
     /// It is damaged.
@@ -76,11 +76,11 @@ pub(super) fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, TlsError> {
         error => TlsFault::Unusable(error).of(&files.key),
     })?;
     if files.client_ca.is_some() {
-        // Every connection proves its certificate anew; none rides on an earlier one.
+        // Every connection proves its certificate; TLS sessions are not resumed.
         config.session_storage = Arc::new(NoServerSessionStorage {});
         config.send_tls13_tickets = 0;
     } else {
-        // Clients that all come back at once are spared the costly part, without our memory.
+        // Clients that all come back at once resume their TLS sessions by tickets, which take none of our memory.
         config.ticketer = ring::Ticketer::new()
             .map_err(|error| TlsFault::Unusable(error).of(&files.certificate))?;
     }
@@ -108,7 +108,7 @@ fn read(file: &Path) -> Result<Vec<u8>, TlsError> {
     std::fs::read(file).map_err(|error| TlsFault::Unreadable(error).of(file))
 }
 
-/// The library shows lines as lists of bytes.
+/// Describes an error; the library would show lines as lists of bytes.
 fn not_pem(error: &pem::Error) -> TlsFault {
     TlsFault::NotPem(match error {
         pem::Error::MissingSectionEnd { end_marker } => {
@@ -140,9 +140,9 @@ fn verifier(
         .map_err(|error| TlsFault::Unusable(rustls::Error::General(error.to_string())).of(file))
 }
 
-/// Shakes hands, and tells the name that the client's certificate proves.
+/// Does the handshake. Returns the name that the client's certificate proves.
 ///
-/// In a box: it is large, and would otherwise be so in every place it is handed through.
+/// The stream is boxed because it is large, and would be moved often.
 pub(super) async fn handshake(
     acceptor: TlsAcceptor,
     socket: Socket,

@@ -1,5 +1,5 @@
-//! Costly work in turns: thousands of handshakes that begin at once are done one after the
-//! other, so that clients who are already served wait for one of them and not for all.
+//! Costly work in turns: thousands of handshakes that begin at once are done one after the other, so that other
+//! clients wait for one of them and not for all.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use tokio::sync::Semaphore;
 
-/// Drives a future; each step it takes needs a turn, waiting for the network does not.
+/// Drives a future. Each of its steps needs a turn; waiting for the network needs none.
 pub(super) async fn in_turn<F: Future>(turns: &Semaphore, work: F) -> F::Output {
     let mut work = pin!(work);
     loop {

@@ -1,5 +1,5 @@
-//! Binding a Unix socket: a file left behind by a broker that died is replaced, one that
-//! somebody answers on is not, and our own goes when the listener does.
+//! Binds a Unix socket: replaces the file of a broker that died, but not of one that answers, and removes its own file
+//! in the end.
 
 use std::fs;
 use std::io::{Error, ErrorKind, Result};
@@ -62,7 +62,7 @@ fn socket() -> Result<Socket> {
     Ok(socket)
 }
 
-/// Removes a socket file that nobody answers on.
+/// Removes a socket file if no process answers there.
 fn remove_stale(path: &Path, address: &SockAddr) -> Result<()> {
     if !fs::symlink_metadata(path)?.file_type().is_socket() {
         return Err(Error::new(ErrorKind::AlreadyExists, "a file that is no socket is there"));

@@ -1,8 +1,8 @@
-//! The line of passwords that wait to be checked. Who was wrong lately comes last, and of the others the newest
-//! comes first: when the line is long, the oldest have given up or soon will. Pure.
+//! The line of passwords that wait to be checked. Names and addresses with wrong passwords lately come last. Of the
+//! others the newest comes first: in a long line the oldest clients have given up or soon will. Pure.
 //!
-//! Example: 100 wrong passwords from one address wait when a client from another address comes, or from the same
-//! one with another name. It is next: nobody at its address, or nobody with its name, was wrong before.
+//! Example: 100 wrong passwords for one name wait, all from one address, and some were checked. A client with another
+//! name or from another address comes. Its password is checked next: its name or its address has no wrong ones.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -15,26 +15,26 @@ const REMEMBERED_MAX: usize = 4_096;
 /// Half of the wrong passwords are forgotten in this time.
 const FORGET: Duration = Duration::from_secs(60);
 
-/// Who wants a password checked.
+/// A client whose password is checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Asker {
-    /// Where it comes from.
+    /// Its address, as an owner.
     pub source: Owner,
-    /// The name it gives.
+    /// The user name that it gives.
     pub name: Box<str>,
 }
 
-/// Those who wait, and who was wrong lately.
+/// The checks that wait, and the wrong passwords of late.
 #[derive(Debug)]
-pub(crate) struct Line<T> {
-    /// In the order they came.
+pub(crate) struct CheckLine<T> {
+    /// In the order of their arrival.
     waiting: Vec<(Asker, T)>,
     by_source: HashMap<Owner, usize>,
     wrong_sources: WrongCounts,
     wrong_names: WrongCounts,
 }
 
-impl<T> Default for Line<T> {
+impl<T> Default for CheckLine<T> {
     fn default() -> Self {
         Self {
             waiting: Vec::new(),
@@ -45,9 +45,8 @@ impl<T> Default for Line<T> {
     }
 }
 
-impl<T> Line<T> {
-    /// Puts a check into the line. When more than `most` of one source wait, gives back the one that has
-    /// waited longest.
+impl<T> CheckLine<T> {
+    /// Adds a check. If more than `most` of one source wait, returns the one that has waited longest.
     pub fn push(&mut self, asker: Asker, check: T, most: usize) -> Option<T> {
         let count = self.by_source.entry(asker.source.clone()).or_default();
         *count += 1;
@@ -61,19 +60,19 @@ impl<T> Line<T> {
         Some(self.remove(oldest).1)
     }
 
-    /// The check whose turn it is.
+    /// Removes the check whose turn it is.
     pub fn next(&mut self, now: Instant) -> Option<(Asker, T)> {
         let wrong = |asker: &Asker| {
             self.wrong_sources.count(asker.source.as_str(), now)
                 + self.wrong_names.count(&asker.name, now)
         };
-        // Of those with the same count the first in this order, which is the newest.
+        // Among equal counts `min_by_key` takes the first, which is the newest.
         let newest_first = self.waiting.iter().enumerate().rev();
         let (at, _) = newest_first.min_by_key(|(_, (asker, _))| wrong(asker))?;
         Some(self.remove(at))
     }
 
-    /// Removes those that nobody waits for any more.
+    /// Removes checks that nobody waits for any more.
     pub fn retain(&mut self, is_wanted: impl Fn(&T) -> bool) {
         let gone: Vec<usize> =
             (0..self.waiting.len()).filter(|at| !is_wanted(&self.waiting[*at].1)).collect();
@@ -82,7 +81,7 @@ impl<T> Line<T> {
         }
     }
 
-    /// A password was wrong.
+    /// Notes a wrong password.
     pub fn note_wrong(&mut self, asker: &Asker, now: Instant) {
         self.wrong_sources.add(asker.source.as_str(), now);
         self.wrong_names.add(&asker.name, now);
@@ -104,7 +103,7 @@ impl<T> Line<T> {
     }
 }
 
-/// How often each was wrong lately.
+/// How often each name or source was wrong lately.
 #[derive(Debug, Default)]
 struct WrongCounts(HashMap<Box<str>, (u32, Instant)>);
 
@@ -139,8 +138,8 @@ mod tests {
     }
 
     #[test]
-    fn who_has_not_been_wrong_comes_before_who_has() {
-        let (now, mut line) = (Clock::start().now(), Line::default());
+    fn a_client_without_wrong_passwords_comes_before_one_with_them() {
+        let (now, mut line) = (Clock::start().now(), CheckLine::default());
         line.note_wrong(&asker("attacker", "user"), now);
         line.push(asker("elsewhere", "anna"), "newcomer", 10);
         line.push(asker("elsewhere", "user"), "attacked name", 10);
@@ -152,15 +151,15 @@ mod tests {
     }
 
     #[test]
-    fn of_equals_the_newest_comes_first() {
-        let (now, mut line) = (Clock::start().now(), Line::default());
+    fn among_equals_the_newest_comes_first() {
+        let (now, mut line) = (Clock::start().now(), CheckLine::default());
         (0..100).for_each(|number| assert_eq!(line.push(asker("a", "user"), number, 100), None));
         assert_eq!(line.next(now).unwrap().1, 99);
     }
 
     #[test]
     fn one_source_has_so_many_in_the_line_and_the_oldest_of_its_own_goes() {
-        let (now, mut line) = (Clock::start().now(), Line::default());
+        let (now, mut line) = (Clock::start().now(), CheckLine::default());
         line.push(asker("other", "user"), 0, 2);
         assert_eq!(line.push(asker("a", "user"), 1, 2), None);
         assert_eq!(line.push(asker("a", "user"), 2, 2), None);
@@ -171,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_wrong_is_forgotten_by_and_by_and_its_memory_is_bounded() {
+    fn wrong_passwords_are_forgotten_over_time_and_their_memory_is_bounded() {
         let (now, mut wrong) = (Clock::start().now(), WrongCounts::default());
         (0..8).for_each(|_| wrong.add("user", now));
         assert_eq!(wrong.count("user", now), 8);

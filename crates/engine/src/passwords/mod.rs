@@ -1,52 +1,53 @@
-//! Checking passwords one at a time, on a thread of lower priority: it is slow on purpose, and must not slow the
+//! Checks passwords one at a time, on a thread of lower priority: a check is slow on purpose, and must not slow the
 //! traffic down.
 
 mod line;
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
-use line::{Asker, Line};
+use line::{Asker, CheckLine};
 use ring::rand::{SecureRandom, SystemRandom};
-use slipring_core::{NONCE_BYTES, Owner, Password, Plan, Secret};
+use slipring_core::{Owner, Password, Plan, Secret};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use crate::clock::Clock;
+use crate::locks::lock;
 
-/// What became of a check.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Checked {
     Right,
     Wrong,
-    /// Too many of the same address wait.
+    /// Not checked: too many of the same address wait.
     Busy,
 }
 
-/// The place where passwords are checked, and what was found right there.
+/// Checks passwords, and remembers the right ones.
 pub(crate) struct Passwords {
     /// Known to this process only.
     pub secret: Secret,
-    /// Where the checks run; without it, on the threads of who asks.
-    lane: OnceLock<Handle>,
+    /// The threads that check; None uses those of the caller.
+    pub lane: OnceLock<Handle>,
     clock: Clock,
-    // Checks that the checker has not seen yet. A lock: taken for a moment to add one, or to take all.
+    // Checks that the checker has not taken yet. A lock: taken for a moment to add one, or to take all.
     inbox: Mutex<Inbox>,
-    // The others that wait. A lock: the checker alone takes it; there is one at most.
-    line: Mutex<Line<Check>>,
-    // Fingerprints of right passwords, so that a client that comes back is not checked again. Not
-    // more than there are users. A lock: taken for a moment by each client with a password.
+    // The checks that it has taken. A lock: only the checker takes it, and there is at most one.
+    line: Mutex<CheckLine<Check>>,
+    // Fingerprints of right passwords, so that a client that comes back is not checked again. At most
+    // one for each user. A lock: taken for a moment by each client with a password.
     right: Mutex<HashSet<[u8; 32]>>,
 }
 
 #[derive(Default)]
 struct Inbox {
     arrived: Vec<(Asker, Check)>,
-    /// Whether somebody is checking, and will look here before it ends.
+    /// Whether a checker runs, which looks here before it ends.
     is_checking: bool,
 }
 
-/// A password to be checked, and who waits for the answer.
+/// A password to be checked, and the way to answer.
 struct Check {
     plan: Arc<Plan>,
     password: Password,
@@ -65,19 +66,14 @@ impl Passwords {
         }
     }
 
-    /// Has the checks run on the threads of the lane.
-    pub fn run_on(&self, lane: &Handle) {
-        let _ = self.lane.set(lane.clone());
-    }
-
-    /// Whether the password was found right before.
+    /// Whether the password was checked before, and was right.
     pub fn remembers(&self, plan: &Plan, name: &str, password: &Password) -> bool {
         let users = &plan.authentication.users;
-        self.right().contains(&users.fingerprint(name, password.as_ref(), &self.secret))
+        lock(&self.right).contains(&users.fingerprint(name, password.as_ref(), &self.secret))
     }
 
-    /// Checks a password when its turn has come, on a thread that serves no connection. `address` is where
-    /// the client comes from.
+    /// Checks a password when its turn has come, on a thread that serves no connection. `address` is the
+    /// client's.
     pub fn check(
         self: Arc<Self>,
         plan: Arc<Plan>,
@@ -87,7 +83,7 @@ impl Passwords {
     ) -> impl Future<Output = Checked> + Send + 'static {
         let (answer, answered) = oneshot::channel();
         let asker = Asker { source: Owner::of(None, address), name: name.into() };
-        let mut inbox = self.inbox();
+        let mut inbox = lock(&self.inbox);
         inbox.arrived.push((asker, Check { plan, password, answer }));
         let is_first = !std::mem::replace(&mut inbox.is_checking, true);
         drop(inbox);
@@ -95,13 +91,13 @@ impl Passwords {
             let lane = self.lane.get().cloned().unwrap_or_else(Handle::current);
             lane.spawn_blocking(move || Checker(self).run());
         }
-        // A check that panicked has told nobody that the password is right.
+        // A check that panicked does not answer; the password counts as wrong.
         async move { answered.await.unwrap_or(Checked::Wrong) }
     }
 
-    /// Takes what has arrived; none when nothing has and nothing waits, and then the checker ends.
+    /// Takes the checks that have arrived; None ends the checker, because nothing has arrived or waits.
     fn take_arrived(&self, is_idle: bool) -> Option<Vec<(Asker, Check)>> {
-        let mut inbox = self.inbox();
+        let mut inbox = lock(&self.inbox);
         if is_idle && inbox.arrived.is_empty() {
             inbox.is_checking = false;
             return None;
@@ -110,7 +106,7 @@ impl Passwords {
     }
 
     /// Checks the password whose turn it is.
-    fn check_next(&self, line: &mut Line<Check>) {
+    fn check_next(&self, line: &mut CheckLine<Check>) {
         line.retain(|check| !check.answer.is_closed());
         let Some((asker, check)) = line.next(self.clock.now()) else { return };
         let users = &check.plan.authentication.users;
@@ -126,29 +122,21 @@ impl Passwords {
         let _ = check.answer.send(checked); // the client may be gone
     }
 
-    fn inbox(&self) -> MutexGuard<'_, Inbox> {
-        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn remember(&self, fingerprint: [u8; 32], most: usize) {
-        let mut right = self.right();
+        let mut right = lock(&self.right);
         if right.len() >= most {
-            right.clear(); // those of an earlier plan are among them
+            right.clear(); // some may belong to an earlier plan
         }
         right.insert(fingerprint);
     }
-
-    fn right(&self) -> MutexGuard<'_, HashSet<[u8; 32]>> {
-        self.right.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
-/// Who checks. However it ends, the next password finds another one.
+/// The one task that checks. However it ends, the next password starts another one.
 struct Checker(Arc<Passwords>);
 
 impl Checker {
     fn run(&self) {
-        let mut line = self.0.line.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut line = lock(&self.0.line);
         while let Some(arrived) = self.0.take_arrived(line.is_empty()) {
             for (asker, check) in arrived {
                 let most = check.plan.limits.password_checks;
@@ -164,17 +152,13 @@ impl Checker {
 impl Drop for Checker {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.inbox().is_checking = false;
+            lock(&self.0.inbox).is_checking = false;
         }
     }
 }
 
-/// Something that no client can foresee, for one exchange.
-pub(crate) fn nonce() -> [u8; NONCE_BYTES] {
-    random()
-}
-
-fn random<const N: usize>() -> [u8; N] {
+/// Bytes that no client can foresee.
+pub(crate) fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     SystemRandom::new().fill(&mut bytes).expect("the system has random numbers");
     bytes
@@ -223,7 +207,7 @@ mod tests {
         assert!(!passwords.remembers(&before, "nobody", &pencil));
         assert!(!passwords.remembers(&after, "user", &pencil));
         assert!(is_right(&passwords, &after, "pencil").await);
-        assert_eq!(passwords.right().len(), 1, "no more than there are users");
+        assert_eq!(lock(&passwords.right).len(), 1, "no more than there are users");
     }
 
     #[tokio::test]
@@ -232,7 +216,7 @@ mod tests {
         let plan = plan(b"one salt");
         let done = Arc::new(Mutex::new(Vec::new()));
         let waiting = Arc::new(Semaphore::new(0));
-        passwords.inbox().is_checking = true; // nobody begins before all wait
+        lock(&passwords.inbox).is_checking = true; // nobody begins before all wait
         let ask = |who: &'static str, address: &str, password: &str| {
             let (check, done) = (ask(&passwords, &plan, address, password), Arc::clone(&done));
             let waiting = Arc::clone(&waiting);
@@ -259,7 +243,7 @@ mod tests {
         let mut strict = Plan::clone(&plan(b"one salt"));
         strict.limits.password_checks = 3;
         let strict = Arc::new(strict);
-        passwords.inbox().is_checking = true; // nobody begins before all are there
+        lock(&passwords.inbox).is_checking = true; // nobody begins before all are there
         let all: Vec<_> = (0..10).map(|_| ask(&passwords, &strict, "10.0.0.1:1", "no")).collect();
         let checker = Checker(Arc::clone(&passwords));
         tokio::task::spawn_blocking(move || checker.run()).await.unwrap();
@@ -273,11 +257,11 @@ mod tests {
     #[tokio::test]
     async fn a_check_that_nobody_waits_for_is_not_made() {
         let passwords = Arc::new(Passwords::new(Clock::start()));
-        passwords.inbox().is_checking = true;
+        lock(&passwords.inbox).is_checking = true;
         drop(ask(&passwords, &plan(b"one salt"), "10.0.0.1:1", "pencil"));
         let checker = Checker(Arc::clone(&passwords));
         tokio::task::spawn_blocking(move || checker.run()).await.unwrap();
-        assert_eq!(passwords.right().len(), 0);
+        assert_eq!(lock(&passwords.right).len(), 0);
         assert!(is_right(&passwords, &plan(b"one salt"), "pencil").await);
     }
 }

@@ -1,5 +1,5 @@
-//! Streams among the connections: one lock, under which a chunk is kept and handed on, so that what is
-//! kept and what is live join without a gap. `docs/streams.md` has the topics.
+//! The streams that all connections share. A chunk is kept and handed on under one lock, so that a reader gets the
+//! kept chunks and the live ones without a gap. `docs/streams.md` has the topics.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,22 +8,23 @@ use std::sync::atomic::{AtomicU64, Ordering, Ordering::Relaxed};
 use slipring_core::desk::ChangeMessages;
 use slipring_core::streams::{ChunkRefused, ServedChunks, Streams, StreamsRequest};
 use slipring_core::table::{Needs, Selection};
-use slipring_core::{Dropped, Limit, Options, Owner, Principal, SessionKey, StreamIndex};
+use slipring_core::{Dropped, Limit, Options, SessionKey, StreamIndex};
 use slipring_wire::{Publish, Reason};
 
 use crate::broker::Broker;
 use crate::client::Client;
 use crate::feed::Feed;
 use crate::post::Post;
+use crate::publishing::Publication;
 use crate::shared_desk::{EngineDesk, SharedDesk};
 use crate::status::StreamsStatus;
 
-/// The streams. Their lock is taken for each chunk, for each reader that catches up, and when somebody declares (a
-/// parameter, too), subscribes or goes. While it is held, no stream is added: a name is of a parameter or of a stream,
-/// never of both.
+/// The streams. Their lock is taken for each chunk, for each reader that catches up, and when a client declares (a
+/// parameter, too), subscribes or leaves. While it is held, no stream is added: a name belongs to a parameter or to a
+/// stream, never to both.
 pub(crate) type SharedStreams = SharedDesk<LockedStreams>;
 
-/// What went through the streams since the start.
+/// Counters of the streams since the start.
 #[derive(Debug, Default)]
 pub(crate) struct StreamsTraffic {
     chunks: AtomicU64,
@@ -34,10 +35,10 @@ pub(crate) struct StreamsTraffic {
     lost: AtomicU64,
 }
 
-/// What the lock keeps.
+/// The state behind the lock.
 pub(crate) struct LockedStreams {
     pub streams: Streams,
-    /// Who reads, by session.
+    /// The readers by session.
     clients: HashMap<SessionKey, Arc<Client>>,
     packets: Vec<u8>,
 }
@@ -74,11 +75,6 @@ impl SharedStreams {
         if self.is_used() { self.lock().streams.catalog().index_of(topic) } else { None }
     }
 
-    /// Who has how many.
-    pub fn greatest(&self, most: usize) -> Vec<(Owner, usize)> {
-        self.lock().streams.catalog().shares().greatest(most)
-    }
-
     pub fn status(&self) -> StreamsStatus {
         let StreamsTraffic { chunks, bytes, refused, delivered, lost } = &self.unlocked;
         let inner = self.lock();
@@ -96,15 +92,14 @@ impl SharedStreams {
 }
 
 impl Feed {
-    /// A message on the topic of a stream is a chunk of it; then it goes on like any other.
+    /// Takes a message on the topic of a stream as its next chunk; then the message goes on like any other.
     #[inline]
     pub fn take_chunk(
         &mut self,
-        broker: &Broker,
-        from: &Principal<'_>,
+        publication: &Publication<'_>,
         stream: StreamIndex,
-        message: &Publish<'_>,
     ) -> Result<(), Reason> {
+        let Publication { broker, from, message, .. } = *publication;
         let told = broker.streams.push_chunk(
             broker,
             from.session,
@@ -123,12 +118,13 @@ impl Feed {
             }
         })?;
         SharedStreams::tell(broker, self, told);
+        self.paths.find(broker, from, message.topic); // those messages had routes of their own
         Ok(())
     }
 }
 
 impl SharedStreams {
-    /// Keeps a chunk and hands it on; what is to be told.
+    /// Keeps a chunk and hands it on. Returns messages about changes of the stream.
     fn push_chunk(
         &self,
         broker: &Broker,
@@ -149,7 +145,7 @@ impl SharedStreams {
         Ok(arrived.messages)
     }
 
-    /// A client reads streams. What is kept of them is sent first.
+    /// Makes a client a reader of streams. Kept chunks are sent first.
     pub fn follow(
         &self,
         broker: &Broker,
@@ -172,14 +168,14 @@ impl SharedStreams {
         inner.serve(broker, client.key, post);
     }
 
-    /// A client does not read streams by this filter any more, if it did.
+    /// Ends a client's reading of streams by this filter, if it did.
     pub fn unfollow(&self, client: &Client, filter: &str) {
         if self.is_used() {
             self.lock().streams.unfollow(client.key, filter);
         }
     }
 
-    /// Everything before was written to a client: it gets more of what it is behind with.
+    /// Gives a client that has been sent everything the next chunks that it is behind with.
     #[inline]
     pub fn catch_up(&self, broker: &Broker, client: &Arc<Client>) {
         if client.behind.load(Ordering::Acquire) {
@@ -189,7 +185,7 @@ impl SharedStreams {
 
     fn serve_again(&self, broker: &Broker, client: &Arc<Client>) {
         let mut inner = self.lock();
-        // Changed under the lock alone, so that nobody's wish to be served is lost.
+        // Changed only under the lock, so that no request to be served is lost.
         client.behind.store(false, Ordering::Release);
         // The client's own task runs this; nobody needs to be woken.
         let mut post = Post::default();
@@ -205,16 +201,16 @@ impl LockedStreams {
         self.streams.catalog().index_of(name).is_some()
     }
 
-    /// Gives a reader what it is behind with; the rest when its connection has written that.
+    /// Gives a reader chunks that it is behind with; it gets the rest when its connection has written those.
     fn serve(&mut self, broker: &Broker, session: SessionKey, post: &mut Post) {
         let Some(client) = self.clients.get(&session).cloned() else { return };
         let behind = self.serve_some(broker, &client, post);
         if behind && !client.behind.swap(true, Ordering::AcqRel) {
-            post.wake_later(&client);
+            post.woken.push(client);
         }
     }
 
-    /// Hands over as much as a reader takes now; whether there is more.
+    /// Hands over as much as a reader takes now. Returns whether there is more.
     fn serve_some(&mut self, broker: &Broker, client: &Arc<Client>, post: &mut Post) -> bool {
         let Some(room) = client.outgoing().stream_room() else { return true };
         let Self { streams, packets, .. } = self;

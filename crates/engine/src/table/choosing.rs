@@ -1,4 +1,4 @@
-//! Selections of the clients: entered, left, and entered again when their client comes back.
+//! Selections of clients: checked, entered and given up.
 
 use std::sync::Arc;
 
@@ -11,14 +11,15 @@ use crate::broker::Broker;
 use crate::client::Client;
 use crate::connection_handle::ConnectionHandle;
 use crate::post::Post;
+use crate::routes::topics_of;
 use crate::table::SharedTable;
 
-/// What a session asks of the broker before it enters its client's filters.
+/// Answers what a session asks of the broker before it enters a client's filters.
 pub(crate) struct Choosing<'a> {
     broker: &'a Broker,
     client: &'a Client,
     from: Principal<'a>,
-    /// What the filters before take.
+    /// The room that the earlier filters of the packet take.
     taken: usize,
 }
 
@@ -38,12 +39,8 @@ impl slipring_core::SubscriptionChecks for Choosing<'_> {
     }
 
     fn is_read(&mut self, filter: &str) -> bool {
-        let topics = match shared(filter) {
-            Some(Ok((_, topics))) => topics,
-            _ => filter,
-        };
         let table = &self.broker.table;
-        table.is_used() && table.lock().table.registry.matches_any(topics)
+        table.is_used() && table.lock().table.registry.matches_any(topics_of(filter))
     }
 
     fn check_room(&mut self, filter: &str, identifier: u32, needs: Needs) -> Result<(), Limit> {
@@ -60,16 +57,16 @@ impl slipring_core::SubscriptionChecks for Choosing<'_> {
 }
 
 impl SharedTable {
-    /// Looks for the parameters that a subscription's filter matches until the turn is over; whether they are
-    /// known now, so that entering it does not hold the table.
+    /// Looks for the parameters that a filter matches until the turn is over. Returns whether they are known now, so
+    /// that entering the filter does not lock the table for long.
     pub fn find(&self, filter: &str, work: &mut Work) -> bool {
         if !self.is_used() {
             return true;
         }
         let topics = match (shared(filter), SelectionFilter::parse(filter)) {
             (None, Some(SelectionFilter::List(_))) => return true,
-            (Some(Ok((_, topics))), _) | (None, Some(SelectionFilter::Filter(topics))) => topics,
-            _ => filter,
+            (None, Some(SelectionFilter::Filter(topics))) => topics,
+            _ => topics_of(filter),
         };
         self.lock().table.registry.search(topics, work)
     }
@@ -86,7 +83,7 @@ impl SharedTable {
         true
     }
 
-    /// A client chooses parameters. The values they have now are sent first.
+    /// Enters a client's selection of parameters. Their newest values are sent first.
     pub fn select(
         &self,
         broker: &Broker,
@@ -109,7 +106,7 @@ impl SharedTable {
         }
         let first = inner.table.choose(client.key, &selection, broker.clock.arrival());
         broker.monitor.reached.add(Limit::SelectionBytes, inner.table.groups.take_uncompared());
-        // Under the lock: what is chosen later comes later.
+        // Under the lock, so that packets of later selections come later.
         post.push_packets(broker, client, &first.packets);
         if !first.is_whole {
             inner.mending.insert(client.key);
@@ -118,7 +115,7 @@ impl SharedTable {
         self.unlocked.sooner.notify_one();
     }
 
-    /// The list that a filter names, if there is one. It stays until the client gives it up.
+    /// The list that a filter names, if there is one. It is kept until the client gives it up.
     pub fn hold_list(&self, client: &Client, filter: &str) -> Option<Arc<RangeSet>> {
         if filter.starts_with(SELECTIONS) {
             self.lock().table.hold(client.key, filter)
@@ -127,7 +124,7 @@ impl SharedTable {
         }
     }
 
-    /// A client gives a selection up, if it has one with this filter.
+    /// Ends a client's selection with this filter, if it has one.
     pub fn deselect(&self, client: &Client, filter: &str) {
         if self.is_used() {
             self.lock().table.give_up(client.key, filter);

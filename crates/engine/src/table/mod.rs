@@ -1,4 +1,4 @@
-//! The current value table among the connections: one lock, and who is behind each selection.
+//! The current value table that all connections share, under one lock, and the clients behind its selections.
 
 pub(crate) mod beat;
 pub(crate) mod choosing;
@@ -9,7 +9,7 @@ pub(crate) mod samples;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use slipring_core::table::Table;
 use slipring_core::{Millis, ParameterIndex, Plan, SessionKey};
@@ -17,6 +17,7 @@ use tokio::sync::Notify;
 
 use crate::broker::Broker;
 use crate::client::Client;
+use crate::locks::lock;
 use crate::post::Post;
 use crate::shared_desk::SharedDesk;
 use crate::status::TableStatus;
@@ -25,15 +26,15 @@ use crate::status::TableStatus;
 /// millisecond.
 const TURN_WORK: usize = 2 << 20;
 
-/// The table. Its lock is taken for each frame, each beat, and when somebody declares, chooses, comes or goes.
+/// The table. Its lock is taken for each frame and each beat, and when a client declares, selects, connects or leaves.
 pub(crate) type SharedTable = SharedDesk<LockedTable>;
 
-/// What is known of the table without its lock.
+/// The state of the table that needs no lock.
 #[derive(Default)]
 pub(crate) struct UnlockedTable {
-    /// Told when the next beat is sooner than it was.
+    /// Notified when the next beat is sooner than it was.
     sooner: Notify,
-    /// The same, of the next turn of the readers.
+    /// Notified when the next turn of the readers is sooner than it was.
     readers_due: Notify,
     // A lock: taken when the outbox of a client begins to drop, and by the beat. Taken last.
     missed: Mutex<Vec<Arc<Client>>>,
@@ -44,20 +45,20 @@ pub(crate) struct UnlockedTable {
     refused: AtomicU64,
 }
 
-/// What the lock keeps.
+/// The state behind the lock.
 pub(crate) struct LockedTable {
     pub table: Table,
-    /// Who has chosen something, by session.
+    /// The clients with selections, by session.
     clients: HashMap<SessionKey, Arc<Client>>,
-    /// Those whose outbox dropped something of what they chose, perhaps.
+    /// Clients whose outbox may have dropped samples that they selected.
     mending: HashSet<SessionKey>,
-    /// What the beat sleeps for: when it is to look again.
+    /// When the beat wakes next.
     beat_ms: Millis,
-    /// Who is behind each reader.
-    behind: readers::Behind,
+    /// The clients behind the readers.
+    reader_clients: readers::ReaderClients,
     /// When the next turn of the readers is.
     readers_ms: Option<Millis>,
-    writing: readers::Writing,
+    buffers: readers::SampleBuffers,
 }
 
 impl SharedTable {
@@ -68,9 +69,9 @@ impl SharedTable {
             clients: HashMap::new(),
             mending: HashSet::new(),
             beat_ms: 0,
-            behind: readers::Behind::default(),
+            reader_clients: readers::ReaderClients::default(),
             readers_ms: None,
-            writing: readers::Writing::default(),
+            buffers: readers::SampleBuffers::default(),
         };
         Self::over(locked, used, UnlockedTable::default())
     }
@@ -97,29 +98,25 @@ impl SharedTable {
         }
     }
 
-    /// Something in the outbox of a client was dropped; the beat makes up for it.
+    /// Notes that the outbox of a client dropped something; the beat sends the newest values again.
     pub fn missed(&self, client: &Arc<Client>) {
         if self.is_used() && !client.missed.swap(true, Ordering::AcqRel) {
-            self.unlocked
-                .missed
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(Arc::clone(client));
+            lock(&self.unlocked.missed).push(Arc::clone(client));
         }
     }
 
     fn take_missed(&self) -> Vec<Arc<Client>> {
-        std::mem::take(&mut *self.unlocked.missed.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *lock(&self.unlocked.missed))
     }
 
-    /// Another plan holds; what was gathered may be due sooner.
+    /// Follows another plan; gathered samples may be due sooner.
     pub fn follow(&self, plan: &Plan) {
         self.lock().table.follow(plan);
         self.unlocked.sooner.notify_one();
     }
 
-    /// Samples came: frames that are due at once go, and the beat learns when the next is. Text is written
-    /// by the beat. How many bytes were copied, or as much work as that.
+    /// Sends frames that are due after samples came, and tells the beat when the next are due. The beat sends text.
+    /// Returns the bytes copied, or work of that amount.
     fn sent_on(&self, broker: &Broker, inner: &mut LockedTable, post: &mut Post) -> usize {
         let is_due = inner
             .table
@@ -136,21 +133,18 @@ impl SharedTable {
 }
 
 impl LockedTable {
-    /// Sends what is due to whoever chose it; when the next is due.
-    pub fn tick(&mut self, broker: &Broker, post: &mut Post) -> Option<Millis> {
-        self.send_due(broker, post, true);
-        self.next_due_ms()
-    }
-
     /// When a selection has something to send.
     fn next_due_ms(&self) -> Option<Millis> {
         self.table.groups.next_due_ms(&self.table.current)
     }
 
-    /// Sends what is due, with or without text; how much work the frames were.
+    /// Sends selections that are due, with or without text. Returns the work of the frames.
     fn send_due(&mut self, broker: &Broker, post: &mut Post, with_text: bool) -> usize {
         let (Self { table, clients, .. }, at) = (self, broker.clock.arrival());
-        let mut ready = |subscriber| is_ready(clients, subscriber);
+        // Whether the subscriber has taken what it was sent before.
+        let mut ready = |subscriber: SessionKey| {
+            clients.get(&subscriber).is_some_and(|client| client.outgoing().is_drained())
+        };
         let mut send = |subscriber: SessionKey, packets: &[u8], _: u32| {
             if let Some(client) = clients.get(&subscriber) {
                 post.push_packets(broker, client, packets);
@@ -166,11 +160,6 @@ impl LockedTable {
         broker.monitor.traffic.dropped.fetch_add(table.groups.take_lost(), Ordering::Relaxed);
         work
     }
-}
-
-/// Whether a subscriber has taken what it was sent before.
-fn is_ready(clients: &HashMap<SessionKey, Arc<Client>>, subscriber: SessionKey) -> bool {
-    clients.get(&subscriber).is_some_and(|client| client.outgoing().is_drained())
 }
 
 #[cfg(test)]

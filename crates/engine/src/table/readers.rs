@@ -1,4 +1,4 @@
-//! Readers of parameters: plain subscriptions of clients, and what they get of frames, in bounded turns.
+//! Readers of parameters: clients with plain subscriptions get the samples of frames, in bounded turns.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::table::beat::wait_until;
 use crate::table::{LockedTable, SharedTable};
 use crate::topics::Topics;
 
-/// Messages that a publisher sends to readers by itself after each of its frames.
+/// Messages to readers that a publisher's own task sends after each of its frames.
 const INLINE_MESSAGES: usize = 256;
 /// Messages to readers in one turn under the table's lock, about half a millisecond.
 const TURN_MESSAGES: usize = 1_024;
@@ -27,9 +27,9 @@ const TURN_MESSAGES: usize = 1_024;
 /// together: about a fifth of a core.
 const BETWEEN_TURNS: Duration = Duration::from_millis(2);
 
-/// Who is behind each reader.
+/// The clients behind the readers.
 #[derive(Default)]
-pub(crate) struct Behind {
+pub(crate) struct ReaderClients {
     clients: HashMap<SessionKey, Arc<Client>>,
     /// The filters of shared subscriptions, by their number.
     shares: HashMap<u64, Box<str>>,
@@ -38,7 +38,7 @@ pub(crate) struct Behind {
 /// Serves readers until the broker stops.
 pub(crate) async fn run(broker: Arc<Broker>) {
     let mut post = Post::default();
-    while !broker.lifecycle.is_stopping() {
+    while !broker.stopping.is_set() {
         let due = broker.table.unlocked.readers_due.notified();
         let next_ms = broker.table.is_used().then(|| {
             let mut inner = broker.table.lock();
@@ -54,7 +54,7 @@ pub(crate) async fn run(broker: Arc<Broker>) {
         }
         tokio::select! {
             () = due => {}
-            () = broker.lifecycle.stopped() => {}
+            () = broker.stopping.wait() => {}
             () = wait_until(&broker, next_ms) => {}
         }
     }
@@ -62,15 +62,15 @@ pub(crate) async fn run(broker: Arc<Broker>) {
 
 impl LockedTable {
     fn serve_readers(&mut self, broker: &Broker, post: &mut Post, messages: usize) -> usize {
-        let Self { table, behind, writing, .. } = self;
+        let Self { table, reader_clients, buffers, .. } = self;
         if table.readers.next_due_ms().is_none() {
             return 0;
         }
-        let mut outlet = Outlet { broker, post, behind, writing, share: None };
+        let mut outlet = ReaderOutlet { broker, post, reader_clients, buffers, share: None };
         table.serve_readers(messages, broker.clock.arrival(), &mut outlet)
     }
 
-    /// Samples came: readers get some of them at once, the rest in turns. How many steps of work it was.
+    /// Sends samples that came to readers: some at once, the rest in turns. Returns the steps of work.
     pub fn read_on(&mut self, broker: &Broker, post: &mut Post) -> usize {
         let steps = self.serve_readers(broker, post, INLINE_MESSAGES);
         let Some(due_ms) = self.table.readers.next_due_ms() else { return steps };
@@ -83,7 +83,7 @@ impl LockedTable {
 }
 
 impl SharedTable {
-    /// Plain subscriptions of a client came, or became selections. How many steps of work it was.
+    /// Enters plain subscriptions of a client, and removes those that became selections. Returns the steps of work.
     pub fn read<'a>(
         &self,
         broker: &Broker,
@@ -112,10 +112,10 @@ impl SharedTable {
             match reader {
                 ReaderId::Client(_) if !is_here => continue,
                 ReaderId::Client(key) => {
-                    inner.behind.clients.insert(key, Arc::clone(client));
+                    inner.reader_clients.clients.insert(key, Arc::clone(client));
                 }
                 ReaderId::Share(share) => {
-                    inner.behind.shares.insert(share, filter.into());
+                    inner.reader_clients.shares.insert(share, filter.into());
                 }
             }
             let terms = PlainTerms { identifier, no_local };
@@ -124,7 +124,7 @@ impl SharedTable {
         steps
     }
 
-    /// Subscriptions of a client are over. How many steps of work it was.
+    /// Removes subscriptions of a client. Returns the steps of work.
     pub fn stop_reading(&self, topics: &Topics, client: &Client, filters: &[&str]) -> usize {
         if !self.is_used() {
             return 0;
@@ -134,16 +134,16 @@ impl SharedTable {
         for filter in shared {
             self.end_share(topics, filter);
         }
-        // At once: for each of them all that are left would be looked at.
+        // In one call: each call looks at all subscriptions that are left.
         self.lock().table.readers.stop(ReaderId::Client(client.key), &own)
     }
 
-    /// A shared subscription is over when nobody is left in it. One that began anew since has another number.
+    /// Ends a shared subscription without members. A new one with the same filter has another number.
     fn end_share(&self, topics: &Topics, filter: &str) {
         let mut inner = self.lock();
         let number = topics.routes().share_number(filter);
-        let LockedTable { table, behind, .. } = &mut **inner;
-        behind.shares.retain(|share, known| {
+        let LockedTable { table, reader_clients, .. } = &mut **inner;
+        reader_clients.shares.retain(|share, known| {
             let is_over = **known == *filter && Some(*share) != number;
             if is_over {
                 table.readers.stop_all(ReaderId::Share(*share));
@@ -152,42 +152,36 @@ impl SharedTable {
         });
     }
 
-    /// A client that came back reads what its session has subscribed to.
-    fn read_again(&self, broker: &Broker, client: &Arc<Client>) {
-        let subscriptions: Vec<(Box<str>, Options)> = {
-            let state = client.state();
-            state.session.plain().map(|(filter, options)| (filter.into(), options)).collect()
-        };
-        let subscriptions = subscriptions.iter().map(|(filter, options)| (&**filter, *options));
-        self.read(broker, client, subscriptions);
-    }
-
-    /// The table is used from now on: every client reads.
+    /// The table is used from now on: every client reads what its session has subscribed to.
     pub fn begin_reading(&self, broker: &Broker) {
-        let clients = broker.sessions.clients();
-        for client in &clients {
-            self.read_again(broker, client);
+        for client in broker.sessions.clients() {
+            let plain: Vec<(Box<str>, Options)> = {
+                let state = client.state();
+                state.session.plain().map(|(filter, options)| (filter.into(), options)).collect()
+            };
+            let plain = plain.iter().map(|(filter, options)| (&**filter, *options));
+            self.read(broker, &client, plain);
         }
     }
 }
 
 impl LockedTable {
-    /// A client's connection is over: it reads nothing.
+    /// Ends all reading of a client whose connection is over.
     pub fn leave_readers(&mut self, session: SessionKey) {
         self.table.readers.stop_all(ReaderId::Client(session));
-        self.behind.clients.remove(&session);
+        self.reader_clients.clients.remove(&session);
     }
 }
 
-/// Memory that is used again for each message.
+/// Scratch buffers for the messages.
 #[derive(Default)]
-pub(crate) struct Writing {
+pub(crate) struct SampleBuffers {
     payload: Vec<u8>,
     described: SampleWriter,
     packet: Vec<u8>,
 }
 
-impl Writing {
+impl SampleBuffers {
     /// The message of a sample.
     fn packet(
         &mut self,
@@ -208,25 +202,25 @@ impl Writing {
     }
 }
 
-/// The way to readers.
-struct Outlet<'a> {
+/// Sends samples to readers.
+struct ReaderOutlet<'a> {
     broker: &'a Broker,
     post: &'a mut Post,
-    behind: &'a Behind,
-    writing: &'a mut Writing,
+    reader_clients: &'a ReaderClients,
+    buffers: &'a mut SampleBuffers,
     /// The members of the shared subscription that is served.
     share: Option<Share>,
 }
 
-impl PlainOutlet for Outlet<'_> {
+impl PlainOutlet for ReaderOutlet<'_> {
     fn room(&mut self, reader: ReaderId) -> PlainRoom {
         match reader {
             ReaderId::Client(key) => {
-                let client = self.behind.clients.get(&key);
+                let client = self.reader_clients.clients.get(&key);
                 client.map_or_else(PlainRoom::default, |client| client.outgoing().plain_room())
             }
             ReaderId::Share(share) => {
-                let filter = self.behind.shares.get(&share);
+                let filter = self.reader_clients.shares.get(&share);
                 self.share = filter.and_then(|filter| self.broker.topics.routes().share_of(filter));
                 self.share.as_ref().map_or_else(PlainRoom::default, Share::plain_room)
             }
@@ -242,7 +236,7 @@ impl PlainOutlet for Outlet<'_> {
         identifiers: &[u32],
     ) -> usize {
         let (client, identifiers) = match (reader, &self.share) {
-            (ReaderId::Client(key), _) => (self.behind.clients.get(&key), identifiers),
+            (ReaderId::Client(key), _) => (self.reader_clients.clients.get(&key), identifiers),
             (ReaderId::Share(_), Some(share)) => {
                 let (member, _) = share.choose();
                 (Some(&member.client), member.identifiers.as_deref().unwrap_or_default())
@@ -251,7 +245,7 @@ impl PlainOutlet for Outlet<'_> {
         };
         let Some(client) = client else { return 0 };
         let Some(version) = client.outgoing().version() else { return 0 };
-        let packet = self.writing.packet(topic, sample, names, identifiers, version);
+        let packet = self.buffers.packet(topic, sample, names, identifiers, version);
         self.post.push_packets(self.broker, client, packet);
         packet.len()
     }

@@ -1,5 +1,5 @@
-//! Samples of one client that were refused: told to it if it follows that, and as an event, at most once
-//! a second.
+//! Refused samples of one client: reported to the client if it subscribes to that, and as an event, at most once a
+//! second.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use crate::client::Client;
 use crate::event::EventKind;
 use crate::post::Post;
 
-/// Where a client that follows it is told.
+/// The topic that a client subscribes to.
 const TOPIC: &str = "$slipring/refused";
-/// Refusals are told at most this often.
+/// Refusals are reported at most this often.
 const TELL_MS: Millis = 1_000;
 
-/// What was refused and not told yet.
+/// Refusals that were not reported yet.
 #[derive(Default)]
 pub(crate) struct Refused {
     count: u64,
@@ -25,7 +25,7 @@ pub(crate) struct Refused {
 }
 
 impl Refused {
-    /// One more; tells of it if the last time is long enough ago.
+    /// Counts one more, and reports it if the last report is long enough ago.
     #[cold]
     pub fn add(
         &mut self,

@@ -16,14 +16,14 @@ impl EngineDesk for LockedTable {
         &mut self.table
     }
 
-    /// Finds what a selection's filters match.
+    /// Finds the parameters that a selection's filters match.
     fn prepare(broker: &Broker, request: &TableRequest, feed: &mut Feed) -> bool {
         let TableRequest::Select(ListContent::Filters(filters)) = request else { return true };
-        feed.work.go_on(); // it is read again in each turn
+        feed.work.go_on(); // the request is read again in each turn
         broker.table.find_all(filters, &mut feed.found, &mut feed.work)
     }
 
-    /// Holds the streams, so that nobody makes a stream of a name meanwhile. Before the table's lock, as always.
+    /// Locks the streams, so that no stream gets the name meanwhile. Taken before the table's lock, as always.
     fn is_taken<'a>(
         broker: &'a Broker,
         request: Option<&TableRequest>,
@@ -34,7 +34,7 @@ impl EngineDesk for LockedTable {
     }
 
     fn first_used(broker: &Broker) {
-        broker.table.unlocked.sooner.notify_one(); // the beat begins, and with it the look for silence
+        broker.table.unlocked.sooner.notify_one(); // the beat begins
         broker.table.begin_reading(broker);
     }
 

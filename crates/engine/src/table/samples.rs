@@ -1,18 +1,18 @@
-//! Samples on their way in: frames, and plain values on the topics of parameters.
+//! Takes inbound samples: frames, and plain values on the topics of parameters.
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use slipring_core::ledger::TableRecord;
 use slipring_core::table::{SampleRefused, frame_steps, read_frame};
-use slipring_core::{Limit, ParameterIndex, Principal, SessionKey};
+use slipring_core::{Limit, ParameterIndex, SessionKey};
 use slipring_wire::frame::{CONTENT_TYPE, FrameView};
-use slipring_wire::{PropertyId, Publish, QoS, Reason};
+use slipring_wire::{PropertyId, Publish, Reason};
 
 use crate::broker::Broker;
 use crate::feed::Feed;
+use crate::publishing::Publication;
 use crate::table::SharedTable;
 
-/// Memory for inflated frames that a connection keeps from one to the next.
+/// Bytes of the buffer for inflated frames that a connection keeps.
 const INFLATED_KEPT: usize = 64 << 10;
 
 /// Whether a message is a frame.
@@ -21,7 +21,7 @@ pub(crate) fn is_frame(message: &Publish<'_>) -> bool {
         && message.properties.text(PropertyId::ContentType) == Some(CONTENT_TYPE)
 }
 
-/// What a refused sample is answered.
+/// The reason code for a refused sample.
 fn reason_of(refused: &SampleRefused) -> Reason {
     match refused {
         SampleRefused::NotDeclared { .. } => Reason::NotAuthorized,
@@ -34,17 +34,10 @@ fn reason_of(refused: &SampleRefused) -> Reason {
 }
 
 impl Feed {
-    /// Takes a frame apart, as a whole or not at all: its samples go to the table and to whoever chose
-    /// them.
-    pub fn publish_frame(
-        &mut self,
-        broker: &Broker,
-        from: &Principal<'_>,
-        message: &Publish<'_>,
-    ) -> Result<Reason, Reason> {
-        let route = self.paths.found();
-        let (level, journaled) = (route.level_of(message.qos), route.journaled);
-        self.tally.add(&route.prefix, message.payload.len(), 0);
+    /// Takes a frame apart: all its samples go to the table and to the clients that chose them, or none does.
+    pub fn take_frame(&mut self, publication: &Publication<'_>) -> Result<(), Reason> {
+        let Publication { broker, from, message, .. } = *publication;
+        self.tally.add(&self.paths.found().prefix, message.payload.len(), 0);
         let mut inflated = std::mem::take(&mut self.inflated);
         // Read before the table is locked: it is the larger part of the work.
         let taken = read_frame(message.payload, &mut inflated).and_then(|view| {
@@ -55,26 +48,18 @@ impl Feed {
         inflated.clear();
         inflated.shrink_to(INFLATED_KEPT); // each connection has its own
         self.inflated = inflated;
-        taken.map_err(|refused| self.refuse(broker, &refused))?;
-        if journaled {
-            TableRecord::Framed { index: self.batch.len() as u32 }.encode(self.batch.records());
-            self.write(from, message, level);
-        }
-        if message.qos > QoS::AtMostOnce {
-            self.promised.add(level);
-        }
-        Ok(Reason::Success)
+        taken.map_err(|refused| self.refuse(broker, &refused))
     }
 
-    /// A plain message on the topic of a parameter is a sample of it.
+    /// Takes a plain message on the topic of a parameter: it is a sample of the parameter.
     pub fn take_sample(
         &mut self,
-        broker: &Broker,
+        publication: &Publication<'_>,
         parameter: ParameterIndex,
-        message: &Publish<'_>,
-    ) -> Result<ParameterIndex, Reason> {
+    ) -> Result<(), Reason> {
+        let Publication { broker, message, .. } = *publication;
         let taken = broker.table.take_sample(broker, parameter, message, self);
-        taken.map(|()| parameter).map_err(|refused| self.refuse(broker, &refused))
+        taken.map_err(|refused| self.refuse(broker, &refused))
     }
 
     fn refuse(&mut self, broker: &Broker, refused: &SampleRefused) -> Reason {
@@ -117,12 +102,8 @@ impl SharedTable {
     ) -> Result<(), SampleRefused> {
         let plan = broker.plan.load();
         let mut inner = self.lock();
-        inner.table.take_text(
-            parameter,
-            message,
-            broker.clock.arrival_at(feed.receive_ns),
-            &plan,
-        )?;
+        let at = broker.clock.arrival_at(feed.receive_ns);
+        inner.table.take_text(parameter, message, at, &plan)?;
         feed.work.add_bytes(self.sent_on(broker, &mut inner, &mut feed.post));
         drop(inner);
         self.unlocked.samples.fetch_add(1, Relaxed);

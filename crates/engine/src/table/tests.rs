@@ -143,7 +143,7 @@ fn a_shared_subscription_that_began_anew_is_read_once() {
 }
 
 #[test]
-fn who_waits_for_text_does_not_keep_others_from_being_mended() {
+fn a_subscriber_that_waits_for_text_does_not_delay_the_mending_of_others() {
     let (broker, mut jet) = world();
     let mut waiting: Vec<Party> = (b'A'..=b'Z').map(|name| connect(&broker, name)).collect();
     for client in &mut waiting {

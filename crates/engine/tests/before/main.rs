@@ -136,7 +136,7 @@ fn a_broker_goes_on_with_a_journal_of_before_and_a_further_one_with_both() {
     late.subscribe(subscription("state/#"), 0, &[]);
     let retained = pairs(&[("state/a", "newer"), ("state/b", "newest")]);
     assert_eq!(heard(&mut late, &["newer", "newest"]), retained);
-    let values = second.ask_table("values", br#"{"filter": "engine/#"}"#);
+    let values = second.ask("table", "values", br#"{"filter": "engine/#"}"#);
     let values = String::from_utf8(values).unwrap();
     assert!(["1800", "99.5", "warm"].iter().all(|value| values.contains(value)), "{values}");
     second.stop().unwrap();

@@ -1,4 +1,4 @@
-//! MQTT over WebSocket (RFC 6455, MQTT 5 chapter 6): who is let in, and the opening.
+//! MQTT over WebSocket (RFC 6455, MQTT 5 chapter 6): which pages may connect, and the opening handshake.
 
 mod origin;
 mod upgrade;

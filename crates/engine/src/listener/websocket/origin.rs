@@ -1,7 +1,7 @@
 //! Which web pages may open a WebSocket here. Pure.
 //!
-//! A browser lets any page on earth connect to any address its visitor can reach, and says in
-//! the Origin header which page it is (CVE-2026-67405). Programs send no such header.
+//! A browser lets any page connect to any address that its user can reach, and names the page in the Origin
+//! header (CVE-2026-67405). Other programs send no such header.
 
 use std::net::IpAddr;
 
@@ -9,7 +9,7 @@ use std::net::IpAddr;
 #[derive(Clone, Debug)]
 pub(crate) struct Origins {
     listed: Vec<String>,
-    /// The listener is reached from this machine only.
+    /// Whether only this machine reaches the listener.
     loopback: bool,
 }
 
@@ -30,7 +30,7 @@ impl Origins {
         if is_this_machine(page) {
             return true;
         }
-        // A foreign name that points to this machine is a trick (DNS rebinding).
+        // A foreign name that points to this machine is an attack (DNS rebinding).
         !self.loopback && !page.is_empty() && page == host_of(&host.to_ascii_lowercase())
     }
 }

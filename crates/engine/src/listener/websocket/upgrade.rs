@@ -10,14 +10,14 @@ use super::origin::Origins;
 
 /// Bytes of a request with its headers.
 const REQUEST_MAX: usize = 8 << 10;
-/// Bytes made room for at a time.
+/// Bytes by which the buffer grows.
 const REQUEST_STEP: usize = 1 << 10;
 /// Headers of a request.
 const HEADERS_MAX: usize = 64;
-/// Bytes that a refused client may still send, so that it gets to read why.
+/// Bytes that a refused client may still send, so that it can read the reason.
 const LINGER_BYTES_MAX: u64 = 64 << 10;
 
-/// Why a request is not answered with a WebSocket.
+/// Why a request gets no WebSocket.
 #[derive(Debug, PartialEq, Eq)]
 struct Refusal {
     status: &'static str,
@@ -59,7 +59,7 @@ where
     }
 }
 
-/// Reads as far as the empty line, and tells where that ends.
+/// Reads up to the empty line. Returns where the request ends.
 async fn read_request<S: AsyncRead + Unpin>(
     stream: &mut S,
     request: &mut Vec<u8>,
@@ -70,7 +70,7 @@ async fn read_request<S: AsyncRead + Unpin>(
         if stream.read_buf(request).await? == 0 {
             return Err(Error::new(ErrorKind::UnexpectedEof, "closed before its request"));
         }
-        // Whoever speaks something else is told now, not when its time is up.
+        // A client that speaks another protocol is refused now, not after a timeout.
         let start = request.len().min(4);
         if request[..start] != b"GET "[..start] {
             return Ok(Err(bad("a WebSocket begins with an HTTP GET")));
@@ -138,7 +138,7 @@ impl<'a> Headers<'a> {
         })
     }
 
-    /// The value of a header that may be there once: two could be read in two ways.
+    /// The value of a header that may occur only once: two could contradict each other.
     fn one(&self, name: &str) -> std::result::Result<Option<&'a str>, Refusal> {
         let mut found = self.all(name);
         let first = found.next().transpose()?;
