@@ -213,7 +213,7 @@ def test_a_clock_that_fails_for_good_ends_the_process_with_exit_code_1(disk: Dis
         disk.panel.clock_failures = 1 << 40
         _, log = broker.process.communicate(timeout=PATIENCE_S)
     assert broker.process.returncode == 1
-    assert "the engine cannot continue: who looks after the task 'upkeep' panicked" in log
+    assert "the engine cannot continue: the supervisor of the task 'upkeep' panicked" in log
 
 
 def test_an_engine_that_does_not_answer_for_a_second_is_not_ready(disk: Disk) -> None:
