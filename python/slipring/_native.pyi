@@ -16,6 +16,7 @@ from slipring.status.engine import (
 )
 
 __all__ = [
+    "LISTEN_PREFIXES",
     "Buffer",
     "Client",
     "Consumer",
@@ -55,6 +56,7 @@ __all__ = [
 ]
 
 __version__: str
+LISTEN_PREFIXES: list[str]
 
 @final
 class Plan:

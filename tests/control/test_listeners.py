@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from slipring.control import listener as listener_module
 from slipring.control.config import Config, load_config
 from slipring.errors import ConfigError
 
@@ -84,6 +85,17 @@ def test_required_client_certificates_are_proof() -> None:
 @pytest.mark.parametrize("listen", ["unix:/run/slipring.sock", "[::1]:1883", "localhost:1883"])
 def test_this_machine_need_prove_nothing(listen: str) -> None:
     assert load({"listen": listen}).listener[0].listen == listen
+
+
+def test_a_prefix_that_the_engine_knows_stands_before_host_and_port(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with pytest.raises(ConfigError, match="brackets"):
+        load({"listen": "udp:127.0.0.1:1883"})
+    monkeypatch.setattr(listener_module, "PREFIXES", (*listener_module.PREFIXES, "udp:"))
+    assert load({"listen": "udp:127.0.0.1:1883"}).listener[0].is_loopback
+    with pytest.raises(ConfigError, match="not a port"):
+        load({"listen": "udp:127.0.0.1:any"})
 
 
 @pytest.mark.parametrize("origin", ["*", "null", "https://console.example:8443", "http://[::1]/"])

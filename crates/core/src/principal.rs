@@ -1,6 +1,6 @@
 //! Principals: who acts on the broker, by which way, and with what rights.
 //!
-//! The engine asks for a right at four places: when it makes a publisher's route to a topic, takes a subscription,
+//! The engine asks for a right when it makes a publisher's route to a topic, takes a subscription,
 //! gets a request to `$slipring/`, and reads the journal for a client. A new right is a variant of [`Right`] and
 //! the place that asks for it.
 

@@ -96,7 +96,8 @@ pub use descriptors::Descriptors;
 pub use event::{Event, EventKind};
 pub use history::{JournalTable, journal_table};
 pub use listener::{
-    BoundAddress, ClientCertificates, ListenerSettings, TlsError, TlsFault, TlsFiles,
+    BoundAddress, ClientCertificates, LISTEN_PREFIXES, ListenerSettings, TlsError, TlsFault,
+    TlsFiles,
 };
 pub use operating::{OwnerShare, SessionQuery, SessionState, SessionStatus, Sessions};
 pub use receipt::{DamagedRange, StartReceipt};

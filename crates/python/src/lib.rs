@@ -22,6 +22,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("LISTEN_PREFIXES", slipring_engine::LISTEN_PREFIXES.as_slice())?;
     client::register(module)?;
     module.add_class::<plan::Plan>()?;
     module.add_function(wrap_pyfunction!(plan::check_verifier, module)?)?;

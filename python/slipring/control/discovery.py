@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from slipring.control.listener import ListenerSection
+from slipring.control.listener import PREFIXES, UNIX, ListenerSection
 from slipring.control.section import Section, between
 from slipring.discovery.announcement import Announcement
 from slipring.discovery.answering import EVERYWHERE, HERE, Responder, listen
@@ -50,8 +50,8 @@ def endpoints(
     return tuple(
         Endpoint.at(one.name, _scheme(one), address)
         for one, address in zip(listeners, addresses, strict=True)
-        if not address.startswith("unix:")
-        or _scheme(one) == "mqtt"  # other schemes have no URL for a Unix socket
+        if not address.startswith(PREFIXES)
+        or (address.startswith(UNIX) and _scheme(one) == "mqtt")  # no URL leads to the others
     )
 
 

@@ -8,8 +8,11 @@ from pydantic import AfterValidator, Field, model_validator
 from slipring.control.address import Address
 from slipring.control.limits import KIB, MIB, LimitsSection
 from slipring.control.section import Section, between
+from slipring.native import LISTEN_PREFIXES
 
 UNIX = "unix:"
+PREFIXES = tuple(LISTEN_PREFIXES)
+"""What an address may begin with; the engine knows what each means."""
 MQTT = "mqtt"
 """The name of the listener that `[mqtt]` describes."""
 OWN_LIMITS = ("connections", "packet_bytes", "connect_ms", "keep_alive_s")
@@ -18,9 +21,14 @@ RESERVED = (MQTT, "console")
 """Names that the ready line uses itself."""
 
 
+def _host_and_port(listen: str) -> Address:
+    prefix = next(filter(listen.startswith, PREFIXES), "")
+    return Address.parse(listen.removeprefix(prefix))
+
+
 def _is_bind_address(text: str) -> str:
     if not text.startswith(UNIX):
-        Address.parse(text)
+        _host_and_port(text)
     elif not text.startswith(f"{UNIX}/") or any(letter.isspace() for letter in text):
         raise ValueError(f"'{text}' is not unix:/PATH, without spaces")
     return text
@@ -119,7 +127,7 @@ class ListenerSection(Section):
     @property
     def is_loopback(self) -> bool:
         """Whether only this machine can reach it."""
-        return self.listen.startswith(UNIX) or Address.parse(self.listen).is_loopback
+        return self.listen.startswith(UNIX) or _host_and_port(self.listen).is_loopback
 
     @property
     def proves(self) -> bool:

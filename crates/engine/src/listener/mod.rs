@@ -36,6 +36,8 @@ use socket::Socket;
 use unix::SocketFile;
 use websocket::Origins;
 
+/// What `listen` may begin with instead of a host. The configuration takes these prefixes from here.
+pub const LISTEN_PREFIXES: [&str; 1] = [UNIX];
 /// Connections the system may queue for us in a burst.
 const BACKLOG: i32 = 4096;
 /// How long a listener accepts nothing when the system has no descriptors left.
