@@ -95,18 +95,30 @@ impl Outgoing {
         self.push_lane(Encoded { bytes: head, payload: Some(payload), expires_ms })
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it runs for each subscriber of each message")]
     fn push_lane(&mut self, message: Encoded<'_>) -> Pushed {
         let Some(peer) = &self.peer else { return Pushed::Quiet };
         if message.len() > peer.terms.packet_bytes as usize {
             return self.lose(None, 1, false); // MQTT-3.1.2-25
         }
-        let (bytes_max, policy, limit) = if memory::is_short() {
-            self.short_bounds(message.len())
-        } else {
-            (self.bounds.outbox_bytes, self.bounds.qos0, Limit::OutboxBytes)
-        };
-        match self.lane.push(message, bytes_max, policy) {
+        if memory::is_short() {
+            return self.push_short(message);
+        }
+        let room = self.lane.push(message, self.bounds.outbox_bytes, self.bounds.qos0);
+        self.pushed(room, Limit::OutboxBytes)
+    }
+
+    #[cold]
+    fn push_short(&mut self, message: Encoded<'_>) -> Pushed {
+        let (bytes_max, policy, limit) = self.short_bounds(message.len());
+        let room = self.lane.push(message, bytes_max, policy);
+        self.pushed(room, limit)
+    }
+
+    #[inline]
+    fn pushed(&mut self, room: Room, limit: Limit) -> Pushed {
+        match room {
             Room::Kept => self.wake(),
             Room::Dropped(count) => self.lose(Some(limit), count, true),
             Room::Overflow => self.overflow(limit),
