@@ -1,6 +1,7 @@
 """Messages of some topic filters, to iterate over. Fetches only what its reader asks for."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from itertools import repeat
@@ -184,7 +185,7 @@ class Subscription:
         return self._identity is None or end is not None
 
 
-class ContentReader(Generic[Content]):
+class ContentReader(ABC, Generic[Content]):
     """What the messages of a subscription contain: enter it, then iterate over it."""
 
     def __init__(self, messages: Subscription) -> None:
@@ -210,6 +211,6 @@ class ContentReader(Generic[Content]):
                 return content
         raise StopAsyncIteration
 
+    @abstractmethod
     def _content(self, message: Message) -> Content | None:
         """What a message contains; None to skip it."""
-        raise NotImplementedError
