@@ -43,6 +43,7 @@ def compared(name: str, rounds: int, measure: Measure) -> str:
     """A row of the table: each version's cheapest run, in rounds with a turn for both.
 
     A busy machine only ever adds to a run, so that the cheapest of several is the least disturbed.
+    Only rows over the bar are repeated, which favours them: read the table together with another.
     """
     measure(True)
     measure(False)
