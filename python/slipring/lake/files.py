@@ -169,7 +169,7 @@ class TableFile:
 
     def _open(self, schema: pa.Schema) -> pq.ParquetWriter:
         folder = self.path.rpartition("/")[0]
-        if _is_local(self._table):
+        if folder and _is_local(self._table):
             self._table.create_dir(folder, recursive=True)
         self._sink = self._table.open_output_stream(self.path, compression=None)
         return pq.ParquetWriter(

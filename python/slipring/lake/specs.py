@@ -147,7 +147,7 @@ PARAMETERS = TableSpec(
             "table": pa.int64(),
             "index": pa.int32(),
             "name": pa.string(),
-            "kind": pa.string(),
+            "type": pa.string(),
             "since_offset": pa.int64(),
         },
         {
@@ -165,7 +165,7 @@ PARAMETERS = TableSpec(
     ),
     time="",
     sort_by=("index", "since_offset"),
-    dictionary=("journal", "kind", "unit"),
+    dictionary=("journal", "type", "unit"),
 )
 """The history of definitions: a row for each, from the offset at which it became true."""
 
@@ -194,6 +194,7 @@ _ROLLUP_VALUES = {
     "weighted_ns": pa.int64(),
     "unit": pa.string(),
     "offset": pa.int64(),
+    "receive_ns": pa.int64(),
 }
 
 
