@@ -36,7 +36,8 @@ MESSAGES = TableSpec(
     ),
     day="receive_date",
     sort_by=("offset",),
-    dictionary=("journal", "publisher", "topic", "qos"),
+    few=("journal",),
+    dictionary=("publisher", "topic", "qos"),
     encodings=DELTA_PACKED,
     # Enough rows to compress well. The reader's byte limit bounds a worker's memory.
     group_rows=1 << 20,
@@ -72,8 +73,10 @@ def _samples(name: str) -> TableSpec:
         day="receive_date",
         sort_by=("index", "source_ns"),
         slice_hours=1,
-        dictionary=("journal", "parameter", "index", "quality", "kind", "unit", "text"),
-        encodings={"value": _SPLIT, "offset": _PACKED},
+        few=("journal", "kind", "unit"),
+        dictionary=("parameter", "text"),
+        # Times and offsets repeat from parameter to parameter: zstd finds that in plain values.
+        encodings={"value": _SPLIT, "offset": _SPLIT},
     )
 
 
@@ -112,7 +115,8 @@ FRAMES = TableSpec(
     ),
     day="receive_date",
     sort_by=("offset",),
-    dictionary=("journal", "publisher", "topic", "table"),
+    few=("journal",),
+    dictionary=("publisher", "topic", "table"),
     encodings=dict.fromkeys(("offset", "receive_time", "receive_ns", "sequence"), _PACKED),
 )
 """A row for each frame."""
@@ -135,7 +139,8 @@ SET_ASIDE = TableSpec(
     ),
     day="receive_date",
     sort_by=("offset",),
-    dictionary=("journal", "topic", "publisher", "reason"),
+    few=("journal",),
+    dictionary=("topic", "publisher", "reason"),
 )
 """A row for each record of a journal that could not be decoded."""
 
@@ -165,7 +170,8 @@ PARAMETERS = TableSpec(
     ),
     time="",
     sort_by=("index", "since_offset"),
-    dictionary=("journal", "type", "unit"),
+    few=("journal",),
+    dictionary=("type", "unit"),
 )
 """The history of definitions: a row for each, from the offset at which it became true."""
 
@@ -205,7 +211,8 @@ def _rollup(name: str, nullable: Columns = _ROLLUP_VALUES) -> TableSpec:
         day="date",
         time="window_start",
         sort_by=("index", "window_ns"),
-        dictionary=("journal", "parameter", "index", "unit", "count", "bad", "reason"),
+        few=("journal", "unit"),
+        dictionary=("parameter", "count", "bad", "every", "reason"),
         encodings={name: _SPLIT for name, kind in nullable.items() if kind == pa.float64()},
     )
 
@@ -252,7 +259,8 @@ EVENTS = TableSpec(
     day="date",
     time="event_time",
     sort_by=("event_ns",),
-    dictionary=("journal", "parameter", "event", "rule", "severity", "unit"),
+    few=("journal",),
+    dictionary=("parameter", "event", "rule", "severity", "unit"),
 )
 """A row each time that a parameter goes beyond a limit, or comes back."""
 
@@ -282,7 +290,8 @@ LATENCY = TableSpec(
     day="date",
     time="window_start",
     sort_by=("window_ns",),
-    dictionary=("journal", "publisher", "hop"),
+    few=("journal",),
+    dictionary=("publisher", "hop"),
 )
 """The age of samples at each hop, by publisher and window."""
 
@@ -311,7 +320,8 @@ SUBSCRIPTIONS = TableSpec(
     day="date",
     time="window_start",
     sort_by=("window_ns",),
-    dictionary=("journal", "parameter"),
+    few=("journal",),
+    dictionary=("parameter",),
 )
 """The share of arrivals that came within 1 % and 5 % of the wished interval."""
 
@@ -338,7 +348,8 @@ BUDGET = TableSpec(
     day="date",
     time="window_start",
     sort_by=("window_ns",),
-    dictionary=("journal", "vehicle"),
+    few=("journal",),
+    dictionary=("vehicle",),
 )
 """The bytes of each vehicle and day, against its cap, and when the cap will be reached."""
 

@@ -24,8 +24,10 @@ class TableSpec:
     """One or two integer columns; rows of a compacted file ascend by them."""
     slice_hours: int = 24
     """Files of one slice of time are compacted together."""
+    few: tuple[str, ...] = ()
+    """Texts with a handful of different values. Their bounds are in the log, not in the files."""
     dictionary: tuple[str, ...] = ()
-    """Columns with few different values."""
+    """Other columns in which values repeat."""
     encodings: Mapping[str, str] = field(default_factory=dict)
     """Parquet's encodings of other columns; PLAIN for those that are not named."""
     group_rows: int = GROUP_ROWS
@@ -41,6 +43,10 @@ class TableSpec:
         """The columns that are in the files."""
         return pa.schema([one for one in self.schema if one.name != self.day])
 
-    def bounded_columns(self) -> list[str]:
-        """The columns that have statistics: all but those of bytes."""
-        return [one.name for one in self.file_schema if not pa.types.is_binary(one.type)]
+    def footer_columns(self) -> list[str]:
+        """The columns whose bounds are in the files: all but `few` and those of bytes."""
+        return [
+            one.name
+            for one in self.file_schema
+            if one.name not in self.few and not pa.types.is_binary(one.type)
+        ]
