@@ -24,6 +24,8 @@ class TableSpec:
     """One or two integer columns; rows of a compacted file ascend by them."""
     slice_hours: int = 24
     """Files of one slice of time are compacted together."""
+    is_corrected: bool = False
+    """Whether its job replaces files of an open slice; they are not compacted then."""
     few: tuple[str, ...] = ()
     """Texts with a handful of different values. Their bounds are in the log, not in the files."""
     dictionary: tuple[str, ...] = ()
