@@ -34,6 +34,7 @@ __all__ = [
     "Plan",
     "RemoteJournal",
     "SalvageReport",
+    "SampleDecoder",
     "SegmentReport",
     "Value",
     "Writer",
@@ -47,6 +48,7 @@ __all__ = [
     "encode_frame",
     "encode_properties",
     "forget_consumer",
+    "frame_columns",
     "journal_check",
     "journal_salvage",
     "journal_table",
@@ -364,9 +366,7 @@ class SampleDecoder:
         self, messages: JournalColumns, sampled: bytes, at: int, set_aside: bool
     ) -> tuple[int, bool]: ...
     def take(self, sort: bool) -> tuple[int, dict[str, list[Buffer | None] | None]]: ...
-    def take_rollup(
-        self, window_ns: int
-    ) -> tuple[int, dict[str, list[Buffer | None] | None]]: ...
+    def take_rollup(self, window_ns: int) -> tuple[int, dict[str, list[Buffer | None] | None]]: ...
     def take_flaws(self) -> list[tuple[int, str]]: ...
 
 def frame_columns(

@@ -47,6 +47,7 @@ def read_rollup(
     start: int,
     end: int,
     window_ns: int,
+    *,
     request: SampleRequest | None = None,
     names: tuple[str, ...] = COLUMNS,
 ) -> Iterator[pa.RecordBatch]:

@@ -1,6 +1,6 @@
 """The samples of a journal as Arrow record batches: a row for each, decoded in Rust (D1)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from slipring.errors import JournalDamaged
 from slipring.journal.columns import record_batch
 from slipring.journal.known_parameters import KnownParameters, known_parameters
 from slipring.journal.location import Journal, OpenJournal
-from slipring.journal.native_columns import arrow_array
+from slipring.journal.native_columns import NativeColumn, arrow_array
 from slipring.native import JournalColumns, SampleDecoder
 
 _TIME = pa.timestamp("us", tz="UTC")
@@ -114,7 +114,7 @@ class SampleReader:
 
     def rollup_columns(
         self, start: int, end: int, window_ns: int
-    ) -> Iterator[tuple[int, dict[str, pa.Array]]]:
+    ) -> Iterator[tuple[int, Mapping[str, NativeColumn]]]:
         """The samples summed up by parameter and window: rows, and columns as Rust names them."""
         for _ in self._decoded(start, end):
             yield self._decoder.take_rollup(window_ns)
@@ -173,11 +173,11 @@ class SampleReader:
         rows = record_batch(messages, names)
         positions = {offset: row for row, offset in enumerate(rows.column(0).to_pylist())}
         for offset, reason in flaws:
-            values = [column[positions[offset]].as_py() for column in rows.columns]
-            self.set_aside.append(SetAside(*values, reason))
+            values = (column[positions[offset]].as_py() for column in rows.columns)
+            self.set_aside.append(SetAside._make([*values, reason]))
 
     def _batch(
-        self, rows: int, columns: dict[str, object], *, as_text: bool
+        self, rows: int, columns: Mapping[str, NativeColumn], *, as_text: bool
     ) -> pa.RecordBatch:
         index = arrow_array(pa.int32(), rows, columns["index"])
         looked_up = {
