@@ -72,7 +72,7 @@ _known: dict[str, KnownParameters] = {}
 
 
 @dataclass
-class SampleReader:
+class JournalSamples:
     """Reads the samples of a range, and notes what could not be decoded."""
 
     journal: Journal

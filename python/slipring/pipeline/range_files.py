@@ -11,7 +11,7 @@ import pyarrow as pa
 from slipring.journal.columns import read_batches
 from slipring.journal.frame_rows import read_frames
 from slipring.journal.location import Journal
-from slipring.journal.samples import SampleReader, SetAside
+from slipring.journal.samples import JournalSamples, SetAside
 from slipring.lake.files import FILE_SCHEMA, WrittenFile, constant, write_file
 from slipring.lake.specs import FRAMES, MESSAGES, SAMPLES, SET_ASIDE
 from slipring.lake.storage import LakeLocation
@@ -105,7 +105,7 @@ def _write_samples(
     start: int, end: int, target: LakeTarget, stem: str
 ) -> Iterator[tuple[str, WrittenFile]]:
     """A file for each sorted part, and one with what could not be decoded."""
-    reader = SampleReader(target.journal, rows_max=SAMPLE_ROWS_MAX)
+    reader = JournalSamples(target.journal, rows_max=SAMPLE_ROWS_MAX)
     for rows in reader.sorted_batches(start, end):
         for file in write_file(target.lake, SAMPLES, _of_journal(iter([rows]), target), stem=stem):
             yield "samples", file

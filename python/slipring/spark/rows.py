@@ -9,7 +9,7 @@ from slipring.journal.columns import read_batches
 from slipring.journal.frame_rows import read_frames
 from slipring.journal.location import Journal
 from slipring.journal.rollup import read_rollup
-from slipring.journal.samples import SampleReader, SampleRequest
+from slipring.journal.samples import JournalSamples, SampleRequest
 from slipring.native import match_topics
 from slipring.spark.options import RANGES_SCHEMA, SourceOptions
 
@@ -31,7 +31,7 @@ def read_rows(
         return read_rollup(
             journal, start, end, options.window_ns, request=request, names=options.columns
         )
-    return SampleReader(journal, request).batches(start, end)
+    return JournalSamples(journal, request).batches(start, end)
 
 
 def _by_topic(
