@@ -121,6 +121,7 @@ fn table(ledger: &Ledger) -> impl PartialEq + std::fmt::Debug + use<> {
             there,
             removed,
             entries.shares().clone(),
+            (entries.versions_of(), entries.versions_rows()),
         )
     })
 }
