@@ -144,3 +144,7 @@ impl JournalDefinitions {
 fn snapshot_position(reader: &JournalReader) -> Option<JournalPosition> {
     reader.snapshot().ok().flatten().map(|(position, _)| position)
 }
+
+#[cfg(test)]
+#[path = "definitions_tests.rs"]
+mod tests;
