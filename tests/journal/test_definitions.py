@@ -177,7 +177,9 @@ def test_the_lakes_rows_and_a_pickled_history_have_every_field(broker: RunningBr
 
 def test_definitions_that_take_several_answers_arrive_whole(broker: RunningBroker) -> None:
     long = "d" * 900
-    names = {f"x{number}": Parameter("f32", description=f"{long}{number}") for number in range(6000)}
+    names = {
+        f"x{number}": Parameter("f32", description=f"{long}{number}") for number in range(6000)
+    }
 
     run(broker, lambda bus: bus.declare("many", names))
     history = both(broker)
