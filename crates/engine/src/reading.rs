@@ -224,10 +224,12 @@ impl Question {
         self.terms.packet_bytes.saturating_sub(self.envelope.bytes() + header_bytes)
     }
 
-    /// The first versions of the definitions that an answer has room for. No file is read for them.
+    /// The first versions of the definitions that an answer has room for, from the table.
     fn definitions(&self, index: u32, since: u64) -> Result<Vec<u8>, JournalRefusal> {
-        let (journal, epoch) =
-            self.with_reader(|reader| Ok((reader.identity(), reader.epoch())))?;
+        let (journal, epoch) = self.with_reader(|reader| {
+            reader.end_offset()?; // the epoch is as of this call
+            Ok((reader.identity(), reader.epoch()))
+        })?;
         let from = (ParameterIndex::new(index), Offset::new(since));
         let most = self.room_behind(DEFINITIONS_ANSWER_HEADER_BYTES).min(ANSWER_BYTES_MAX);
         let DefinitionPage { table: (table, revision), rows, next } =
@@ -319,18 +321,17 @@ fn check_range(from: u64, to: u64) -> Result<(), JournalRefusal> {
 }
 
 fn too_large(offset: u64, needed: usize, most: usize) -> JournalRefusal {
-    let text = format!(
-        "the message at offset {offset} takes {needed} bytes, and an answer to this client at most \
-         {most}: see its maximum packet size, and limits.outbox_bytes of the broker"
-    );
-    JournalRefusal { why: RefusalReason::TooLarge, numbers: [offset, needed as u64], text }
+    no_room(&format!("the message at offset {offset}"), offset, needed, most)
 }
 
 fn definition_too_large(index: ParameterIndex, needed: usize, most: usize) -> JournalRefusal {
+    no_room(&format!("the definition of parameter {index}"), index.into(), needed, most)
+}
+
+fn no_room(what: &str, number: u64, needed: usize, most: usize) -> JournalRefusal {
     let text = format!(
-        "the definition of parameter {index} takes {needed} bytes, and an answer to this client at \
-         most {most}: see its maximum packet size, and limits.outbox_bytes of the broker"
+        "{what} takes {needed} bytes, and an answer to this client at most {most}: see its maximum \
+         packet size, and limits.outbox_bytes of the broker"
     );
-    let numbers = [u64::from(index), needed as u64];
-    JournalRefusal { why: RefusalReason::TooLarge, numbers, text }
+    JournalRefusal { why: RefusalReason::TooLarge, numbers: [number, needed as u64], text }
 }
