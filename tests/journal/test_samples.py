@@ -41,7 +41,8 @@ with_journal = settings(
 
 def known(table: int, entries: Iterable[Entry]) -> KnownParameters:
     rows = [{"index": one.index, "name": one.name, **one.parameter.as_json()} for one in entries]
-    return KnownParameters.of_json(json.dumps({"table": table, "parameters": rows}))
+    listed = {"table": table, "revision": 0, "epoch": 0, "versions": rows}
+    return KnownParameters.of_json(json.dumps(listed))
 
 
 def located(folder: Path) -> Journal:
@@ -53,7 +54,7 @@ def located(folder: Path) -> Journal:
 def declared(monkeypatch: pytest.MonkeyPatch) -> None:
     """The journals of these tests are written without a broker that declares parameters."""
     known_here = known(7, DEFINITIONS.entries)
-    monkeypatch.setattr(samples, "known_parameters", lambda *_: known_here)
+    monkeypatch.setattr(KnownParameters, "of", lambda _: known_here)
 
 
 def write(folder: Path, history: History) -> Journal:

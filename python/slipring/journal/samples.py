@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from slipring.errors import JournalDamaged
 from slipring.journal.columns import record_batch
-from slipring.journal.known_parameters import KnownParameters, known_parameters
+from slipring.journal.known_parameters import KnownParameters
 from slipring.journal.location import Journal, OpenJournal
 from slipring.journal.native_columns import NativeColumn, arrow_array
 from slipring.native import JournalColumns, SampleDecoder
@@ -85,7 +85,7 @@ class JournalSamples:
         self._reader: OpenJournal = self.journal.open()
         self._identity = self.journal.identity
         if self._identity not in _known:
-            _known[self._identity] = known_parameters(self.journal.location, self._reader)
+            _known[self._identity] = KnownParameters.of(self._reader)
         self._decoder = SampleDecoder(
             self.known.json,
             self.request.selection(self.known),
@@ -140,20 +140,22 @@ class JournalSamples:
 
     def _decode(self, messages: JournalColumns, start: int) -> Iterator[None]:
         sampled = self._sampled(start, messages.end) if self._decoder.has_plain(messages) else b""
-        at, set_aside = 0, False
+        at, set_aside, has_asked = 0, False, False
         while at < len(messages):
             at, is_unknown = self._decoder.decode(messages, sampled, at, set_aside)
             if is_unknown:
-                set_aside = not self._learn()
+                # The definitions are newer than these messages, so that asking once is enough.
+                set_aside = has_asked or not self._learn()
+                has_asked = True
             elif self._decoder.is_full:
                 yield
         self._note(self._decoder.take_flaws(), messages)
 
     def _learn(self) -> bool:
         """Read the definitions again; whether they have changed."""
-        known = known_parameters(self.journal.location, self._reader)
-        if known.json == self.known.json:
+        if self._reader.definitions_edition() == self.known.edition:
             return False
+        known = KnownParameters.of(self._reader)
         _known[self._identity] = known
         self._decoder.learn(known.json, self.request.selection(known))
         return True
