@@ -12,7 +12,7 @@ import pytest
 
 from slipring.errors import LakeConflict
 from slipring.lake import compaction, merge
-from slipring.lake.compaction import Run, Stopped, compact, plan
+from slipring.lake.compaction import PlannedMerge, Run, Stopped, compact, plan
 from slipring.lake.files import write_file
 from slipring.lake.specs import MESSAGES, ROLLUPS, SAMPLES
 from slipring.lake.storage import LakeLocation
@@ -24,8 +24,8 @@ START = datetime.fromtimestamp(START_NS / 10**9, UTC)
 LONG_AFTER = START + timedelta(days=400)
 
 
-def all_runs(table: LakeTable) -> list[Run]:
-    return [Run(0, (file,)) for file in table.files()]
+def all_runs(table: LakeTable, *, is_last: bool = True) -> PlannedMerge:
+    return PlannedMerge(tuple(Run(0, (file,)) for file in table.files()), is_last)
 
 
 def filled(lake: LakeLocation, batches: int = 8, size: int = 10) -> LakeTable:
@@ -178,15 +178,15 @@ def test_a_compaction_that_is_stopped_leaves_nothing_behind(tmp_path: Path) -> N
     assert len(list((tmp_path / "samples").rglob("*.parquet"))) == len(table.files()) == 8
 
 
-def test_an_hour_becomes_one_run_when_it_is_over(tmp_path: Path) -> None:
+def test_a_slice_of_time_becomes_one_run_when_it_is_over(tmp_path: Path) -> None:
     lake = LakeLocation.of(tmp_path)
     table = filled(lake, 3)
     put(table, lake, 30, 40, start_ns=START_NS + HOUR_NS)
-    ended = START + timedelta(hours=1)
+    ended = START + timedelta(minutes=SAMPLES.slice_minutes)
     assert plan(table.files(), SAMPLES, ended) == []
-    (runs,) = plan(table.files(), SAMPLES, LONG_AFTER)
-    assert len(runs) == 3
-    compact(table, runs, GO_ON)
+    (planned,) = plan(table.files(), SAMPLES, LONG_AFTER)
+    assert (len(planned.runs), planned.is_last) == (3, True)
+    compact(table, planned, GO_ON)
     assert plan(table.files(), SAMPLES, LONG_AFTER) == []
     assert len(table.files()) == 2
 
@@ -213,8 +213,8 @@ def test_a_large_run_is_not_written_again_for_a_few_late_rows(tmp_path: Path) ->
     put(table, lake, 4000, 4001)
     assert plan(table.files(), SAMPLES, LONG_AFTER) == []
     put(table, lake, 4001, 4002)
-    (runs,) = plan(table.files(), SAMPLES, LONG_AFTER)
-    assert [len(run.files) for run in runs] == [1, 1]
+    (planned,) = plan(table.files(), SAMPLES, LONG_AFTER)
+    assert [len(run.files) for run in planned.runs] == [1, 1]
 
 
 def test_tables_that_are_corrected_wait_for_the_end_of_their_slice(tmp_path: Path) -> None:

@@ -9,14 +9,13 @@ import re
 import threading
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import fs
 
 from slipring.lake.files import TableFile, WrittenFile
 from slipring.lake.merge import MergeInput, SortedMerge, UnsortedFile
@@ -53,12 +52,25 @@ class Run:
         return max(file.time_ms for file in self.files)
 
 
+@dataclass(frozen=True)
+class PlannedMerge:
+    """Runs of one slice that are to become one."""
+
+    runs: tuple[Run, ...]
+    is_last: bool
+    """Whether the slice is over, so that the result stays."""
+
+    @property
+    def files(self) -> list[TableFileEntry]:
+        return [file for run in self.runs for file in run.files]
+
+
 class Stopped(Exception):
     """A compaction was told to stop; it has changed nothing."""
 
 
-def plan(files: Sequence[TableFileEntry], spec: TableSpec, now: datetime) -> list[list[Run]]:
-    """Which runs are to be merged with each other, each time into one."""
+def plan(files: Sequence[TableFileEntry], spec: TableSpec, now: datetime) -> list[PlannedMerge]:
+    """What is to be merged now, oldest slice first."""
     slices: dict[tuple[str, datetime], list[TableFileEntry]] = defaultdict(list)
     for file in files:
         slices[str(file.partition), _slice_start(file, spec)].append(file)
@@ -67,19 +79,18 @@ def plan(files: Sequence[TableFileEntry], spec: TableSpec, now: datetime) -> lis
         runs = _runs(held)
         is_over = _is_over(start, runs, spec, now)
         if chosen := _due(runs, is_over=is_over) if is_over or not spec.is_corrected else []:
-            found.append(chosen)
+            found.append(PlannedMerge(tuple(chosen), is_over))
     return found
 
 
-def compact(table: LakeTable, runs: Sequence[Run], stop: threading.Event) -> list[WrittenFile]:
-    """Merge runs of one slice into one, and replace them in a commit that changes no row.
+def compact(table: LakeTable, planned: PlannedMerge, stop: threading.Event) -> list[WrittenFile]:
+    """Merge runs into one, and replace them in a commit that changes no row.
 
     Raises LakeConflict if another writer has replaced one of the files meanwhile.
     """
-    old = [file for run in runs for file in run.files]
-    stem = f"run{max(run.level for run in runs) + 1}-{uuid.uuid4().hex[:12]}"
+    old = planned.files
     with ExitStack() as abandoned:
-        written = _merged(table, runs, stem, stop, abandoned)
+        written = _merged(table, planned, stop, abandoned)
         assert sum(file.rows for file in written) == sum(file.rows for file in old)
         newest_ms = max(file.time_ms for file in old)
         table.commit(written, {}, [file.path for file in old], rearranged_ms=newest_ms)
@@ -88,25 +99,26 @@ def compact(table: LakeTable, runs: Sequence[Run], stop: threading.Event) -> lis
 
 
 def _merged(
-    table: LakeTable,
-    runs: Sequence[Run],
-    stem: str,
-    stop: threading.Event,
-    abandoned: ExitStack,
+    table: LakeTable, planned: PlannedMerge, stop: threading.Event, abandoned: ExitStack
 ) -> list[WrittenFile]:
-    files = table.location.filesystem()
-    spec = table.spec
+    spec, files = table.spec, table.location.filesystem()
+    level = max(run.level for run in planned.runs) + 1
+    stem = f"run{level}-{uuid.uuid4().hex[:12]}"
+    layout = spec.compacted(is_last=planned.is_last)
+    day = planned.files[0].partition.get(spec.day or "", "")
     unsorted: set[str] = set()
+
+    def new_file() -> TableFile:
+        return TableFile(files, layout, day, stem)
+
     while True:
         inputs = [
             MergeInput(file.path, int(str(file.least[spec.sort_by[0]])), file.path not in unsorted)
-            for run in runs
-            for file in run.files
+            for file in planned.files
         ]
-        rows = _until_stopped(SortedMerge(files, spec, inputs, len(runs)), stop)
+        rows = _until_stopped(SortedMerge(files, spec, inputs, len(planned.runs)), stop)
         try:
-            day = runs[0].files[0].partition.get(spec.day or "", "")
-            return _write_cut(files, spec, day, stem, rows, abandoned)
+            return _write_cut(rows, spec.sort_by[0], new_file, abandoned)
         except UnsortedFile as found:
             abandoned.close()
             unsorted.add(found.path)
@@ -121,20 +133,18 @@ def _until_stopped(
         yield batch
 
 
-def _write_cut(  # noqa: PLR0917 (one caller)
-    table: fs.FileSystem,
-    spec: TableSpec,
-    day: str,
-    stem: str,
+def _write_cut(
     rows: Iterable[pa.RecordBatch],
+    cut_by: str,
+    new_file: Callable[[], TableFile],
     abandoned: ExitStack,
 ) -> list[WrittenFile]:
-    """Write files that follow each other; none ends within one value of the first sort column."""
+    """Write files that follow each other; none ends within one value of a column."""
     written: list[WrittenFile] = []
     file: TableFile | None = None
     last = 0
     for batch in rows:
-        keys = batch.column(spec.sort_by[0]).to_numpy()
+        keys = batch.column(cut_by).to_numpy()
         begin = 0
         if file is not None and file.bytes >= FILE_BYTES:
             begin = int(np.searchsorted(keys, last, "right"))
@@ -145,7 +155,7 @@ def _write_cut(  # noqa: PLR0917 (one caller)
                 file = None
         if begin < len(keys):
             if file is None:
-                file = abandoned.enter_context(TableFile(table, spec, day, stem))
+                file = abandoned.enter_context(new_file())
                 abandoned.callback(file.delete)
             file.add(batch.slice(begin))
         last = int(keys[-1])
@@ -182,7 +192,7 @@ def _due(runs: list[Run], *, is_over: bool) -> list[Run]:
 
 def _is_over(start: datetime, runs: Sequence[Run], spec: TableSpec, now: datetime) -> bool:
     newest = datetime.fromtimestamp(max(run.time_ms for run in runs) / 1000, UTC)
-    return now >= max(start + timedelta(hours=spec.slice_hours), newest) + QUIET
+    return now >= max(start + timedelta(minutes=spec.slice_minutes), newest) + QUIET
 
 
 def _slice_start(file: TableFileEntry, spec: TableSpec) -> datetime:
@@ -191,6 +201,5 @@ def _slice_start(file: TableFileEntry, spec: TableSpec) -> datetime:
     if not isinstance(begin, datetime):
         return datetime.max.replace(tzinfo=UTC) - timedelta(days=365)
     day = begin.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    return day + (begin - day) // timedelta(hours=spec.slice_hours) * timedelta(
-        hours=spec.slice_hours
-    )
+    length = timedelta(minutes=spec.slice_minutes)
+    return day + (begin - day) // length * length

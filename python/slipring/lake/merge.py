@@ -10,7 +10,7 @@ files of samples that is about 250 MB.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -21,11 +21,13 @@ from pyarrow import fs
 from slipring.lake.columns import conform, with_used_values
 from slipring.lake.table_spec import TableSpec
 
-ROWS_MAX = 1 << 19
+ROWS_MAX = 1 << 20
 BYTES_MAX = 64 << 20
 BATCH_ROWS_MAX = 1 << 15
 BATCH_ROWS_MIN = 64
 COLUMN_BYTES = 8
+
+SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 
 Key = tuple[int, int]
 Integers = NDArray[np.int64]
@@ -48,47 +50,70 @@ class MergeInput:
     is_sorted: bool = True
 
 
+class _Piece(NamedTuple):
+    """Rows in order, and their keys."""
+
+    rows: pa.RecordBatch
+    keys: list[Integers]
+
+    @property
+    def end(self) -> Key:
+        return _key_at(self.keys, -1)
+
+    def split(self, limit: Key) -> "tuple[_Piece, _Piece]":
+        """The rows up to a key, and the rest."""
+        first, second = self.keys
+        low, high = (int(np.searchsorted(first, limit[0], side)) for side in SIDES)
+        count = low + int(np.searchsorted(second[low:high], limit[1], "right"))
+        return (
+            _Piece(self.rows.slice(0, count), [keys[:count] for keys in self.keys]),
+            _Piece(self.rows.slice(count), [keys[count:] for keys in self.keys]),
+        )
+
+
 @dataclass
-class _Waiting:
-    """The rows of one file that were read and have not gone."""
+class _OpenFile:
+    """A file, and the rows of it that were read and have not gone."""
 
     path: str
     batches: Iterator[pa.RecordBatch]
-    rows: pa.RecordBatch | None = None
-    keys: list[Integers] = field(default_factory=list)
+    batch_rows: int
+    waiting: list[_Piece] = field(default_factory=list)
     last: Key | None = None
 
+    @property
+    def end(self) -> Key:
+        return self.waiting[-1].end
+
     def fill(self, spec: TableSpec) -> bool:
-        """Read on if nothing waits; returns whether there are rows."""
-        while self.rows is None or self.rows.num_rows == 0:
+        """Read on until half a batch waits; returns whether there are rows."""
+        while 2 * sum(len(piece.keys[0]) for piece in self.waiting) < self.batch_rows:
             batch = next(self.batches, None)
             if batch is None:
-                return False
-            self.rows = conform(batch, spec.file_schema)
-            self.keys = _keys(self.rows, spec)
-            self._refuse_unsorted()
-        return True
+                break
+            if batch.num_rows:
+                rows = conform(batch, spec.file_schema)
+                self.waiting.append(self._in_order(_Piece(rows, _keys(rows, spec))))
+        return bool(self.waiting)
 
-    def take(self, limit: Key) -> pa.RecordBatch:
+    def take(self, limit: Key) -> list[pa.RecordBatch]:
         """The waiting rows up to a key."""
-        assert self.rows is not None
-        first, second = self.keys
-        low, high = (int(np.searchsorted(first, limit[0], side)) for side in ("left", "right"))
-        count = low + int(np.searchsorted(second[low:high], limit[1], "right"))
-        taken, self.rows = self.rows.slice(0, count), self.rows.slice(count)
-        self.keys = [keys[count:] for keys in self.keys]
-        return taken
+        taken, rest = [], []
+        for piece in self.waiting:
+            gone, left = piece.split(limit)
+            taken.append(gone.rows)
+            rest.append(left)
+        self.waiting = [piece for piece in rest if piece.rows.num_rows]
+        return [rows for rows in taken if rows.num_rows]
 
-    def _refuse_unsorted(self) -> None:
-        first, second = self.keys
-        if first.size == 0:
-            return
+    def _in_order(self, piece: _Piece) -> _Piece:
+        first, second = piece.keys
         steps = np.diff(first)
         ascends = (steps > 0) | ((steps == 0) & (np.diff(second) >= 0))
-        begin, end = _key_at(self.keys, 0), _key_at(self.keys, -1)
-        if not ascends.all() or (self.last is not None and begin < self.last):
+        if not ascends.all() or (self.last is not None and _key_at(piece.keys, 0) < self.last):
             raise UnsortedFile(self.path)
-        self.last = end
+        self.last = piece.end
+        return piece
 
 
 class SortedMerge:
@@ -101,37 +126,43 @@ class SortedMerge:
         self._table = table
         self._spec = spec
         self._closed = sorted(inputs, key=lambda one: one.least, reverse=True)
-        self._open: list[_Waiting] = []
+        self._open: list[_OpenFile] = []
         self._runs = runs
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         """Batches of rows; raises UnsortedFile, and the merge must begin again."""
         while limit := self._limit():
-            parts = [one.take(limit) for one in self._open]
-            yield _in_order([part for part in parts if part.num_rows], self._spec)
+            parts = [rows for file in self._open for rows in file.take(limit)]
+            yield _joined(parts, self._spec)
 
     def _limit(self) -> Key | None:
         """The key up to which all rows are known; None at the end."""
         self._open = [one for one in self._open if one.fill(self._spec)]
         while self._closed and (
-            not self._open or self._closed[-1].least <= min(_end(one) for one in self._open)[0]
+            not self._open or self._closed[-1].least <= min(one.end for one in self._open)[0]
         ):
-            opened = _Waiting(self._closed[-1].path, self._read(self._closed.pop()))
+            opened = self._opened(self._closed.pop())
             if opened.fill(self._spec):
                 self._open.append(opened)
-        return min((_end(one) for one in self._open), default=None)
+        return min((one.end for one in self._open), default=None)
 
-    def _read(self, source: MergeInput) -> Iterator[pa.RecordBatch]:
+    def _opened(self, source: MergeInput) -> _OpenFile:
         texts = [*self._spec.few, *(name for name in self._spec.dictionary if self._is_text(name))]
-        with pq.ParquetFile(
+        file = pq.ParquetFile(
             self._table.open_input_file(source.path), read_dictionary=texts, pre_buffer=False
-        ) as file:
-            if not source.is_sorted:
-                order = [(name, "ascending") for name in self._spec.sort_by]
-                yield from file.read(use_threads=False).sort_by(order).to_batches()
+        )
+        rows = self._batch_rows(file.metadata)
+        return _OpenFile(source.path, self._read(file, rows, is_sorted=source.is_sorted), rows)
+
+    def _read(
+        self, file: pq.ParquetFile, rows: int, *, is_sorted: bool
+    ) -> Iterator[pa.RecordBatch]:
+        with file:
+            if is_sorted:
+                yield from file.iter_batches(batch_size=rows, use_threads=False)
                 return
-            rows = self._batch_rows(file.metadata)
-            yield from file.iter_batches(batch_size=rows, use_threads=False)
+            order = [(name, "ascending") for name in self._spec.sort_by]
+            yield from file.read(use_threads=False).sort_by(order).to_batches()
 
     def _is_text(self, name: str) -> bool:
         schema = self._spec.file_schema
@@ -147,7 +178,7 @@ class SortedMerge:
         return max(BATCH_ROWS_MIN, min(rows, BATCH_ROWS_MAX))
 
 
-def _in_order(parts: list[pa.RecordBatch], spec: TableSpec) -> pa.RecordBatch:
+def _joined(parts: list[pa.RecordBatch], spec: TableSpec) -> pa.RecordBatch:
     if len(parts) == 1:
         return parts[0]
     used = [with_used_values(pa.Table.from_batches([part])) for part in parts]
@@ -173,7 +204,3 @@ def _keys(rows: pa.RecordBatch, spec: TableSpec) -> list[Integers]:
 
 def _key_at(keys: list[Integers], place: int) -> Key:
     return int(keys[0][place]), int(keys[1][place])
-
-
-def _end(one: _Waiting) -> Key:
-    return _key_at(one.keys, -1)
