@@ -195,6 +195,8 @@ _ROLLUP_VALUES = {
     "unit": pa.string(),
     "offset": pa.int64(),
     "receive_ns": pa.int64(),
+    "gaps": pa.binary(),
+    "overlaps": pa.int64(),
 }
 
 
