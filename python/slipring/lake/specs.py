@@ -230,33 +230,45 @@ EVENTS = TableSpec(
         _schema(
             {
                 "journal": pa.string(),
-                "event_time": _TIME,
-                "event_ns": pa.int64(),
                 "parameter": pa.string(),
-                "event": pa.string(),
-            },
-            {
                 "index": pa.int32(),
-                "rule": pa.string(),
-                "severity": pa.string(),
-                "value": pa.float64(),
-                "limit": pa.float64(),
-                "unit": pa.string(),
-                "quality": pa.int16(),
-                "crossed_ns": pa.int64(),
-                "duration_ns": pa.int64(),
+                "limit": pa.string(),
+                "level": pa.string(),
+                "state": pa.string(),
+                "source_time": _TIME,
+                "source_ns": pa.int64(),
+                "since_ns": pa.int64(),
+                "receive_time": _TIME,
+                "receive_ns": pa.int64(),
                 "offset": pa.int64(),
-                "text": pa.string(),
             },
+            {"value": pa.float64(), "threshold": pa.float64(), "unit": pa.string()},
         ),
-        "date",
+        "receive_date",
     ),
-    day="date",
-    time="event_time",
-    sort_by=("event_ns",),
-    dictionary=("journal", "parameter", "event", "rule", "severity", "unit"),
+    day="receive_date",
+    sort_by=("offset",),
+    dictionary=("journal", "parameter", "limit", "level", "state", "unit"),
 )
-"""A row each time that a parameter goes beyond a limit, or comes back."""
+"""A row each time that a parameter goes beyond a limit (began), or comes back (ended)."""
+
+LIMIT_STATE = TableSpec(
+    name="limit_state",
+    schema=_schema(
+        {
+            "journal": pa.string(),
+            "index": pa.int32(),
+            "limit": pa.string(),
+            "is_out": pa.bool_(),
+            "since_ns": pa.int64(),
+            "is_event": pa.bool_(),
+        }
+    ),
+    time="",
+    sort_by=("index",),
+    dictionary=("journal", "limit"),
+)
+"""How each limit stands now; a run of the pipeline continues from it."""
 
 LATENCY = TableSpec(
     name="latency",
@@ -348,7 +360,7 @@ TABLES = {
     spec.name: spec
     for spec in (
         MESSAGES, SAMPLES, DERIVED, FRAMES, SET_ASIDE, PARAMETERS, *ROLLUPS.values(), ROLLUP_LATE,
-        EVENTS, LATENCY, SUBSCRIPTIONS, BUDGET,
+        EVENTS, LIMIT_STATE, LATENCY, SUBSCRIPTIONS, BUDGET,
     )
 }  # fmt: skip
 """All tables by name."""
