@@ -41,7 +41,9 @@ def rows_of(samples: pa.Table) -> Callable[[int, int], pa.Table]:
 
 
 def table_rows(lake: Path, name: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = open_table(LakeLocation.of(lake), name).to_pyarrow_table().to_pylist()
+    found: list[dict[str, Any]] = (
+        open_table(LakeLocation.of(lake), name).to_pyarrow_table().to_pylist()
+    )
     return found
 
 
@@ -67,7 +69,12 @@ def some_samples(seed: int, count: int = 300, span_s: int = 400) -> list[Measure
     chance = random.Random(seed)
     times = sorted(chance.sample(range(span_s * 1_000), count))
     return [
-        Measured(chance.randrange(3), at_ms * 1_000_000, chance.uniform(-9, 9), chance.choice([0] * 9 + [128]))
+        Measured(
+            chance.randrange(3),
+            at_ms * 1_000_000,
+            chance.uniform(-9, 9),
+            chance.choice([0] * 9 + [128]),
+        )
         for at_ms in times
     ]
 
@@ -90,7 +97,9 @@ def test_the_lake_has_one_row_for_each_window(tmp_path: Path, seed: int) -> None
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_pieces_that_arrive_in_another_order_are_corrected_in_place(tmp_path: Path, seed: int) -> None:
+def test_pieces_that_arrive_in_another_order_are_corrected_in_place(
+    tmp_path: Path, seed: int
+) -> None:
     samples = some_samples(seed)
     chance = random.Random(seed)
     pieces = [samples[start : start + 20] for start in range(0, len(samples), 20)]
@@ -158,10 +167,14 @@ def test_a_repeated_batch_changes_nothing(tmp_path: Path) -> None:
     source = rows_of(samples_table(samples))
     job = Rollup(LakeLocation.of(tmp_path), JOURNAL, AT_ONCE)
     job.write(source, 0, 300)
-    before = [open_table(LakeLocation.of(tmp_path), f"rollup_{word}").version() for word in WINDOWS_NS]
+    before = [
+        open_table(LakeLocation.of(tmp_path), f"rollup_{word}").version() for word in WINDOWS_NS
+    ]
     job.write(source, 0, 300)
     Rollup(LakeLocation.of(tmp_path), JOURNAL, AT_ONCE).write(source, 100, 300)
-    after = [open_table(LakeLocation.of(tmp_path), f"rollup_{word}").version() for word in WINDOWS_NS]
+    after = [
+        open_table(LakeLocation.of(tmp_path), f"rollup_{word}").version() for word in WINDOWS_NS
+    ]
     assert before == after
 
 
@@ -196,7 +209,10 @@ def test_two_journals_share_the_tables(tmp_path: Path) -> None:
         job.write(rows_of(samples_table(some_samples(3))), 0, 150)
         job.write(rows_of(samples_table(some_samples(3))), 150, 300)
     rows = table_rows(tmp_path, "rollup_1s")
-    per = {name: sorted((r["index"], r["window_ns"], r["count"]) for r in rows if r["journal"] == name) for name in "ab"}
+    per = {
+        name: sorted((r["index"], r["window_ns"], r["count"]) for r in rows if r["journal"] == name)
+        for name in "ab"
+    }
     assert per["a"] == per["b"] != []
 
 
@@ -236,7 +252,9 @@ def test_spark_merges_the_partials_of_a_batch(tmp_path: Path, spark: "SparkSessi
     job = Rollup(LakeLocation.of(tmp_path), JOURNAL, AT_ONCE)
 
     def partials(start: int, end: int) -> Any:
-        return rollup.partials_of_samples(frame.where(f"offset >= {start} and offset < {end}"), "1s")
+        return rollup.partials_of_samples(
+            frame.where(f"offset >= {start} and offset < {end}"), "1s"
+        )
 
     for start in (0, 150):
         job.write(merged_rows(partials), start, start + 150)

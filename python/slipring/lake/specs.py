@@ -289,6 +289,8 @@ LATENCY = TableSpec(
                 "p95_ns": pa.int64(),
                 "p99_ns": pa.int64(),
                 "max_ns": pa.int64(),
+                "sum_ns": pa.float64(),
+                "buckets": pa.binary(),
             },
         ),
         "date",
@@ -298,26 +300,27 @@ LATENCY = TableSpec(
     sort_by=("window_ns",),
     dictionary=("journal", "publisher", "hop"),
 )
-"""The age of samples at each hop, by publisher and window."""
+"""The age of samples at each hop, by publisher and minute of receive time."""
 
 SUBSCRIPTIONS = TableSpec(
     name="subscriptions",
     schema=_day_last(
         _schema(
             {
-                "journal": pa.string(),
+                "subscriber": pa.string(),
+                "subscription": pa.string(),
                 "window_start": _TIME,
                 "window_ns": pa.int64(),
-                "parameter": pa.string(),
+                "wish_ns": pa.int64(),
                 "arrivals": pa.int64(),
             },
             {
-                "index": pa.int32(),
-                "wish_ns": pa.int64(),
-                "within_1_percent": pa.float64(),
-                "within_5_percent": pa.float64(),
                 "mean_ns": pa.float64(),
                 "max_ns": pa.int64(),
+                "steps_within_1_percent": pa.float64(),
+                "steps_within_5_percent": pa.float64(),
+                "is_within_1_percent": pa.bool_(),
+                "is_within_5_percent": pa.bool_(),
             },
         ),
         "date",
@@ -325,9 +328,9 @@ SUBSCRIPTIONS = TableSpec(
     day="date",
     time="window_start",
     sort_by=("window_ns",),
-    dictionary=("journal", "parameter"),
+    dictionary=("subscriber", "subscription"),
 )
-"""The share of arrivals that came within 1 % and 5 % of the wished interval."""
+"""The mean interval of each subscription and minute against the wish."""
 
 BUDGET = TableSpec(
     name="budget",
@@ -342,9 +345,12 @@ BUDGET = TableSpec(
                 "bytes": pa.int64(),
             },
             {
+                "last_ns": pa.int64(),
                 "cap_bytes": pa.int64(),
                 "share": pa.float64(),
-                "reached_time": _TIME,
+                "forecast_linear": _TIME,
+                "forecast_weekday": _TIME,
+                "hours": pa.binary(),
             },
         ),
         "date",

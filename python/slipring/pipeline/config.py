@@ -10,7 +10,11 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from slipring.errors import ConfigError
+from slipring.pipeline.budget_section import BudgetSection
 from slipring.pipeline.derive_section import DeriveSection
+from slipring.pipeline.latency_section import LatencySection
+from slipring.pipeline.limits_section import LimitsSection
+from slipring.pipeline.rollup_section import RollupSection
 from slipring.pipeline.section import PipelineSection
 
 SECTION = "pipeline"
@@ -22,6 +26,10 @@ class PipelineConfig(PipelineSection):
     derive: dict[str, DeriveSection] = Field(
         {}, description="Parameters that are computed from others, by name."
     )
+    rollup: RollupSection = Field(RollupSection(), description="Rollups of 1 s, 1 min and 1 h.")
+    limits: LimitsSection = Field(LimitsSection(), description="Events at limits.")
+    latency: LatencySection = Field(LatencySection(), description="Ages of samples at each hop.")
+    budget: BudgetSection = Field(BudgetSection(), description="The data cap of vehicles.")
 
 
 def load_pipeline(file: Path) -> PipelineConfig:

@@ -50,9 +50,7 @@ class LimitEvents:
         """The offset up to which the state is in the lake; None if there is none."""
         return self._committed
 
-    def write(
-        self, candidates_of: CandidatesOf, rules: pa.Table, start: int, end: int
-    ) -> pa.Table:
+    def write(self, candidates_of: CandidatesOf, rules: pa.Table, start: int, end: int) -> pa.Table:
         """Judge the offsets [start, end); returns the new events, which are in the lake then."""
         if self._applied is not None and start > self._applied:
             raise PipelineError(

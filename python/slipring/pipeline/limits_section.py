@@ -47,9 +47,7 @@ class LimitsSection(PipelineSection):
     on_delay: LengthNs = Field(
         0, description="How long values must be beyond a limit before an event begins."
     )
-    off_delay: LengthNs = Field(
-        0, description="How long values must be back before an event ends."
-    )
+    off_delay: LengthNs = Field(0, description="How long values must be back before an event ends.")
     hysteresis: NotNegative = Field(
         0.0,
         description="How far a value must come back behind the limit to count as back, in the "

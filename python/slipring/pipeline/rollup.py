@@ -6,7 +6,6 @@ often, and continue where they ended. Must never import pyspark: short backlogs 
 """
 
 import time
-from collections.abc import Callable
 from datetime import timedelta
 
 import pyarrow as pa
@@ -18,14 +17,12 @@ from slipring.lake.storage import LakeLocation
 from slipring.lake.table import LakeTable, app_id
 from slipring.pipeline.rollup_level import SECOND_NS, SIZES, RollupLevel
 from slipring.pipeline.rollup_section import RollupSection
+from slipring.pipeline.slice_job import RowsOf
 from slipring.pipeline.slice_table import refuse_gap
 from slipring.pipeline.steps.partial_rows import completed
 
 IDLE_EVERY_NS = 10 * SECOND_NS
 """How often a table without new rows records how far it has come."""
-
-RowsOf = Callable[[int, int], pa.Table]
-"""Gives the partials of 1 s of a range of offsets, combined to one for each window."""
 
 
 class Rollup:
@@ -50,7 +47,10 @@ class Rollup:
         return None if None in found else min(one for one in found if one is not None)
 
     def write(self, rows_of: RowsOf, start: int, end: int) -> None:
-        """Add the offsets [start, end). A table that has some of them takes the others only."""
+        """Add the offsets [start, end). A table that has some of them takes the others only.
+
+        `rows_of` gives the partials of 1 s, combined to one for each window.
+        """
         fetched: dict[int, pa.Table] = {}
 
         def rows(begin: int) -> pa.Table:

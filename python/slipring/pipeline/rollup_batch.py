@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from slipring.pipeline.rollup import RowsOf
+from slipring.pipeline.slice_job import RowsOf
 from slipring.pipeline.steps.rollup import merged
 
 

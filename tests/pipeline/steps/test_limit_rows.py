@@ -30,10 +30,21 @@ class Rule(NamedTuple):
 
 def rules_table(rules: list[tuple[int, Rule]]) -> pa.Table:
     rows = [
-        (index, one.limit, one.threshold, one.hysteresis, one.on_s * SECOND_NS, one.off_s * SECOND_NS, one.since, one.until)
+        (
+            index,
+            one.limit,
+            one.threshold,
+            one.hysteresis,
+            one.on_s * SECOND_NS,
+            one.off_s * SECOND_NS,
+            one.since,
+            one.until,
+        )
         for index, one in rules
     ]
-    return pa.Table.from_pylist([dict(zip(RULE_SCHEMA.names, row, strict=True)) for row in rows], schema=RULE_SCHEMA)
+    return pa.Table.from_pylist(
+        [dict(zip(RULE_SCHEMA.names, row, strict=True)) for row in rows], schema=RULE_SCHEMA
+    )
 
 
 def by_hand(samples: list[Measured], index: int, rule: Rule) -> list[tuple[int, str, int]]:
@@ -90,13 +101,21 @@ SAMPLES = st.lists(
 @settings(max_examples=80, deadline=None)
 @given(
     SAMPLES,
-    st.lists(st.tuples(st.integers(0, 1), RULES), unique_by=lambda one: (one[0], one[1].limit), max_size=5),
+    st.lists(
+        st.tuples(st.integers(0, 1), RULES),
+        unique_by=lambda one: (one[0], one[1].limit),
+        max_size=5,
+    ),
     st.booleans(),
     st.booleans(),
     st.randoms(use_true_random=False),
 )
 def test_any_cut_gives_the_events_of_one_sample_after_the_other(
-    samples: list[Measured], rules: list[tuple[int, Rule]], is_thinned: bool, in_order: bool, chance: random.Random
+    samples: list[Measured],
+    rules: list[tuple[int, Rule]],
+    is_thinned: bool,
+    in_order: bool,
+    chance: random.Random,
 ) -> None:
     if in_order:
         samples.sort(key=lambda one: one.at_ns)
@@ -112,10 +131,15 @@ def test_any_cut_gives_the_events_of_one_sample_after_the_other(
 
 
 def test_an_event_says_what_it_was() -> None:
-    samples = [Measured(0, at * SECOND_NS, value) for at, value in enumerate((899.0, 905.0, 895.0, 901.0, 880.0))]
+    samples = [
+        Measured(0, at * SECOND_NS, value)
+        for at, value in enumerate((899.0, 905.0, 895.0, 901.0, 880.0))
+    ]
     limits = rules_table([(0, Rule("high", 900.0, hysteresis=10.0, on_s=2)), (0, Rule("low", 0.0))])
     events = judged(samples_table(samples), limits, STATE_SCHEMA.empty_table()).events.to_pylist()
-    assert [(one["state"], one["level"], one["value"], one["threshold"], one["unit"]) for one in events] == [
+    assert [
+        (one["state"], one["level"], one["value"], one["threshold"], one["unit"]) for one in events
+    ] == [
         ("began", "warning", 901.0, 900.0, "K"),
         ("ended", "warning", 880.0, 900.0, "K"),
     ]
@@ -124,9 +148,15 @@ def test_an_event_says_what_it_was() -> None:
 
 def test_an_event_ends_when_its_limit_is_gone() -> None:
     samples = [Measured(0, at * SECOND_NS, 7.0) for at in range(6)]
-    limits = rules_table([(0, Rule("high", 5.0, until=2)), (0, Rule("high", 6.0, since=4, off_s=9))])
+    limits = rules_table(
+        [(0, Rule("high", 5.0, until=2)), (0, Rule("high", 6.0, since=4, off_s=9))]
+    )
     events = judged(samples_table(samples), limits, STATE_SCHEMA.empty_table()).events
-    assert [(one["offset"], one["state"]) for one in events.to_pylist()] == [(0, "began"), (2, "ended"), (4, "began")]
+    assert [(one["offset"], one["state"]) for one in events.to_pylist()] == [
+        (0, "began"),
+        (2, "ended"),
+        (4, "began"),
+    ]
 
 
 @pytest.mark.parametrize("rules", [[], [(5, Rule("high", 1.0))]])

@@ -72,7 +72,9 @@ def test_cuts_in_any_order_give_the_rows_of_all_samples(
     chance.shuffle(pieces)
     rows = partials_of(samples_table([]), SECOND_NS)
     for piece in pieces:
-        rows = combined(pa.concat_tables([rows, partials_of(samples_table(piece), SECOND_NS)]), SECOND_NS)
+        rows = combined(
+            pa.concat_tables([rows, partials_of(samples_table(piece), SECOND_NS)]), SECOND_NS
+        )
     assert_equals_truth(rows, samples, SECOND_NS)
     assert is_exact(rows).all()
 
@@ -114,7 +116,8 @@ def test_a_row_keeps_a_bounded_number_of_gaps() -> None:
     count = 3 * GAPS_MAX
     samples = [Measured(0, number * 1_000, float(number)) for number in range(count)]
     rows = combined(
-        pa.concat_tables([partials_of(samples_table([one]), SECOND_NS) for one in samples]), SECOND_NS
+        pa.concat_tables([partials_of(samples_table([one]), SECOND_NS) for one in samples]),
+        SECOND_NS,
     )
     assert len(rows.column("gaps")[0].as_py()) == GAPS_MAX * 24
     assert_equals_truth(rows, samples, SECOND_NS)
