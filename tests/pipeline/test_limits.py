@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from tests.pipeline.steps.partials_by_hand import SECOND_NS, Measured, samples_table
-from tests.pipeline.steps.test_limit_rows import Rule, by_hand, found, rules_table
 
 from slipring.errors import PipelineError
 from slipring.lake.status import open_table
@@ -17,6 +15,8 @@ from slipring.pipeline.limit_rules import limit_rules
 from slipring.pipeline.limits import LimitEvents
 from slipring.pipeline.limits_section import LimitRule, LimitsSection
 from slipring.pipeline.steps.limit_rows import thinned
+from tests.pipeline.steps.partials_by_hand import SECOND_NS, Measured, samples_table
+from tests.pipeline.steps.test_limit_rows import Rule, by_hand, found, rules_table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,14 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from tests.pipeline.steps.partials_by_hand import (
-    SECOND_NS,
-    START_NS,
-    Measured,
-    rolled_up,
-    samples_table,
-)
-from tests.pipeline.steps.test_partial_rows import assert_row
 
 from slipring.errors import PipelineError
 from slipring.lake.files import write_file
@@ -26,6 +18,14 @@ from slipring.pipeline.rollup import Rollup
 from slipring.pipeline.rollup_batch import merged_rows
 from slipring.pipeline.rollup_section import RollupSection
 from slipring.pipeline.steps.partial_rows import partials_of
+from tests.pipeline.steps.partials_by_hand import (
+    SECOND_NS,
+    START_NS,
+    Measured,
+    rolled_up,
+    samples_table,
+)
+from tests.pipeline.steps.test_partial_rows import assert_row
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -19,8 +19,8 @@ from slipring.lake.specs import EVENTS, LIMIT_STATE
 from slipring.lake.storage import LakeLocation
 from slipring.lake.table import LakeTable, app_id
 from slipring.pipeline.limits_section import LimitsSection
-from slipring.pipeline.steps.numbers import ints
 from slipring.pipeline.steps.limit_rows import EVENT_SCHEMA, STATE_SCHEMA, judged
+from slipring.pipeline.steps.numbers import ints
 
 SECOND_NS = 1_000_000_000
 

@@ -7,7 +7,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.pipeline.steps.partials_by_hand import SECOND_NS, START_NS, Measured, samples_table
 
 from slipring.pipeline.steps.limit_rows import (
     FOREVER,
@@ -16,6 +15,7 @@ from slipring.pipeline.steps.limit_rows import (
     judged,
     thinned,
 )
+from tests.pipeline.steps.partials_by_hand import SECOND_NS, START_NS, Measured, samples_table
 
 
 class Rule(NamedTuple):

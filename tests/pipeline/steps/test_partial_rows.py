@@ -7,6 +7,9 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from slipring.pipeline.steps.partial_rows import coarsened, combined, is_exact, partials_of
+from slipring.pipeline.steps.partial_spans import GAPS_MAX
 from tests.pipeline.steps.partials_by_hand import (
     SECOND_NS,
     START_NS,
@@ -14,9 +17,6 @@ from tests.pipeline.steps.partials_by_hand import (
     rolled_up,
     samples_table,
 )
-
-from slipring.pipeline.steps.partial_rows import coarsened, combined, is_exact, partials_of
-from slipring.pipeline.steps.partial_spans import GAPS_MAX
 
 EXACT = ("count", "bad", "min", "max", "first", "first_ns", "last", "last_ns", "weighted_ns")
 TOLERANCE = 1e-9

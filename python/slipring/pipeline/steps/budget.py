@@ -15,8 +15,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from slipring.pipeline.vehicle_pattern import vehicle_expression
 from slipring.pipeline.steps.budget_rows import BUDGET_SCHEMA, HOUR_NS, combined_bytes
+from slipring.pipeline.vehicle_pattern import vehicle_expression
 
 
 def vehicles(

@@ -37,7 +37,7 @@ def hop_ages(frames: DataFrame, samples: DataFrame, commits: DataFrame | None = 
     """
     sent = _on_one_clock(frames)
     if commits is not None:
-        inside = (sent.offset >= commits.start) & (sent.offset < commits.end)
+        inside = (f.col("offset") >= f.col("start")) & (f.col("offset") < f.col("end"))
         sent = sent.join(f.broadcast(commits), inside, "left").drop("start", "end")
     else:
         sent = sent.withColumn("committed_ns", f.lit(None).cast("bigint"))
