@@ -1,4 +1,4 @@
-"""The job `latency` (D1), and P's table 6: where samples spend their time, and who gets them as wished."""
+"""The job `latency` (D1), and table 6 of P: the way of samples, and who gets them as wished."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,7 +82,10 @@ def test_the_log_of_the_lake_says_when_offsets_became_visible(tmp_path: Path) ->
 
 
 def frames_of(spark: "SparkSession", rows: list[tuple[Any, ...]]) -> Any:
-    names = "offset long, publisher string, receive_ns long, sent_ns long, published_ns long, skew_ns long, samples int"
+    names = (
+        "offset long, publisher string, receive_ns long, sent_ns long, published_ns long, "
+        "skew_ns long, samples int"
+    )
     return spark.createDataFrame(rows, names)
 
 

@@ -65,6 +65,11 @@ def compact(lake: LakeLocation, word: str) -> None:
     table.commit(files, {}, [file.path for file in table.files()], data_change=False)
 
 
+def write_all(job: Rollup, source: Callable[[int, int], pa.Table], step: int) -> None:
+    for start in range(job.position() or 0, 300, step):
+        job.write(source, start, min(start + step, 300))
+
+
 def some_samples(seed: int, count: int = 300, span_s: int = 400) -> list[Measured]:
     chance = random.Random(seed)
     times = sorted(chance.sample(range(span_s * 1_000), count))
@@ -137,8 +142,7 @@ def test_a_run_that_is_killed_at_any_commit_continues(
         left[0] = kill
         job = Rollup(lake, JOURNAL, AT_ONCE)
         with pytest.raises(KeyboardInterrupt):
-            for start in range(job.position() or 0, len(samples), 17 + kill % 3):
-                job.write(source, start, min(start + 17 + kill % 3, len(samples)))
+            write_all(job, source, 17 + kill % 3)
     monkeypatch.undo()
     job = Rollup(lake, JOURNAL, AT_ONCE)
     job.write(source, job.position() or 0, len(samples))
@@ -150,7 +154,8 @@ def test_longer_windows_continue_where_they_were_written_last(tmp_path: Path) ->
     samples = some_samples(5)
     source = rows_of(samples_table(samples))
     lake = LakeLocation.of(tmp_path)
-    seldom = RollupSection(minutes_every="1h", hours_every="1h")
+    seldom = RollupSection(minutes_every=WINDOWS_NS["1h"], hours_every=WINDOWS_NS["1h"])
+    job = Rollup(lake, JOURNAL, seldom)
     for until in (100, 200):
         job = Rollup(lake, JOURNAL, seldom)
         for start in range(job.position() or 0, until, 50):
@@ -193,7 +198,7 @@ def test_what_is_too_late_goes_to_a_table_of_its_own(tmp_path: Path) -> None:
     received[3] += 3_600 * SECOND_NS
     column = table.schema.get_field_index("receive_ns")
     table = table.set_column(column, "receive_ns", pa.array(received))
-    config = RollupSection(late="10m", minutes_every=0, hours_every=0)
+    config = RollupSection(late=600 * SECOND_NS, minutes_every=0, hours_every=0)
     job = Rollup(LakeLocation.of(tmp_path), JOURNAL, config)
     job.write(rows_of(table), 0, 10)
     assert_lake_equals_truth(tmp_path, samples[:3] + samples[4:])

@@ -23,10 +23,11 @@ def budget_job(lake: LakeLocation, journal: str, section: BudgetSection | None =
     section = section or BudgetSection()
 
     def finish(days: pa.Table) -> pa.Table:
-        found = [BUDGET_SCHEMA.empty_table()]
-        for day in np.unique(ints(days, "window_ns")).tolist():
-            found.append(table.rows(day - 7 * DAY_NS, day - 6 * DAY_NS))
-        return with_forecast(days, pa.concat_tables(found), section.cap_bytes)
+        before = [
+            table.rows(day - 7 * DAY_NS, day - 6 * DAY_NS)
+            for day in np.unique(ints(days, "window_ns")).tolist()
+        ]
+        return with_forecast(days, pa.concat_tables(before), section.cap_bytes)
 
     layout = SliceLayout(
         spec=BUDGET,

@@ -12,5 +12,6 @@ class LatencySection(PipelineSection):
     rows_open_max: int = Field(
         100_000,
         ge=1,
-        description="Rows (publishers, hops and minutes) that are kept in memory, up to 20 KB each.",
+        description="Rows (publishers, hops and minutes) that are kept in memory, up to 20 KB "
+        "each.",
     )

@@ -31,14 +31,15 @@ def _rows(
     declared = version.get("limits") or {} if section.definitions else {}
     thresholds = {**declared, **(rule.thresholds() if rule else {})}
     until = version["until"]
+    given = (rule.hysteresis, rule.on_delay, rule.off_delay) if rule else (None, None, None)
     for limit, threshold in thresholds.items():
         yield {
             "index": version["index"],
             "limit": limit,
             "threshold": threshold,
-            "hysteresis": _first(rule and rule.hysteresis, section.hysteresis),
-            "on_delay_ns": _first(rule and rule.on_delay, section.on_delay),
-            "off_delay_ns": _first(rule and rule.off_delay, section.off_delay),
+            "hysteresis": _first(given[0], section.hysteresis),
+            "on_delay_ns": _first(given[1], section.on_delay),
+            "off_delay_ns": _first(given[2], section.off_delay),
             "since_offset": version["since"],
             "until_offset": FOREVER if until is None else until,
         }

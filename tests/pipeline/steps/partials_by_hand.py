@@ -2,7 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +14,8 @@ START_NS = 1_763_000_000 * SECOND_NS
 """Any moment; the tests count from it."""
 
 
-class Measured(NamedTuple):
+@dataclass(frozen=True)
+class Measured:
     """A sample of the parameter `p<index>`, at a time after START_NS."""
 
     index: int
@@ -22,7 +25,7 @@ class Measured(NamedTuple):
 
 
 def samples_table(samples: Iterable[Measured], offset: int = 0) -> pa.Table:
-    """Samples with the columns of the source, one message each, received when they were measured."""
+    """Samples with the columns of the source, one message each, received when measured."""
     rows = list(samples)
     times = np.array([START_NS + one.at_ns for one in rows], np.int64)
     micros = pa.array(times // 1_000).cast(pa.timestamp("us", "UTC"))
@@ -66,7 +69,7 @@ def _of_window(samples: list[Measured]) -> dict[str, Any]:
         return made
     values = [one.value for one in good]
     span_ns = good[-1].at_ns - good[0].at_ns
-    held = zip(good, good[1:], strict=False)
+    held = pairwise(good)
     weighted = sum(one.value * (then.at_ns - one.at_ns) for one, then in held)
     return made | {
         "min": min(values),

@@ -1,7 +1,8 @@
-"""The algebra of partial rollups (D1): any cut of the samples, in any order, gives the same rows."""
+"""Partial rollups (D1): any cut of the samples, in any order, gives the same rows."""
 
 import math
 import random
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -141,4 +142,4 @@ def test_windows_before_1970_begin_where_they_should() -> None:
 def _cut(samples: list[Measured], cuts: int, chance: random.Random) -> list[list[Measured]]:
     places = sorted(chance.randint(0, len(samples)) for _ in range(cuts))
     edges = [0, *places, len(samples)]
-    return [samples[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    return [samples[a:b] for a, b in pairwise(edges)]

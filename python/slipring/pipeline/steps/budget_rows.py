@@ -4,8 +4,8 @@ Two forecasts of when the cap is reached, both within the day or null:
 
 - *linear*: the vehicle goes on at its mean rate of the day so far. With 4 MB of 10 MB at 06:00 the
   cap is reached at 15:00.
-- *weekday*: for the rest of the day it sends, hour by hour, what it sent on the same day of the week
-  before. Null if there is no row of that day.
+- *weekday*: for the rest of the day it sends, hour by hour, what it sent on the same day of the
+  week before. Null if there is no row of that day.
 """
 
 from typing import Any
@@ -95,7 +95,7 @@ def with_forecast(days: pa.Table, week_before: pa.Table, cap_bytes: int) -> pa.T
 
 
 def _by_weekday(days: pa.Table, week_before: pa.Table, cap_bytes: int) -> Floats:
-    """When the cap is reached if the rest of the day is like that of a week before; NaN if never."""
+    """When the cap is reached if the rest of the day is as a week before; NaN if it is not."""
     known = {
         (vehicle, window + 7 * DAY_NS): hours
         for vehicle, window, hours in zip(
@@ -137,5 +137,6 @@ def _flat(lists: pa.ListArray) -> slice:
 
 
 def _starts(lists: pa.ListArray) -> Ints:
-    offsets: Ints = lists.offsets.to_numpy().astype(np.int64)
-    return offsets[:-1] - offsets[0]
+    offsets = lists.offsets.to_numpy().astype(np.int64)
+    starts: Ints = offsets[:-1] - offsets[0]
+    return starts

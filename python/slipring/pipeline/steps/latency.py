@@ -4,8 +4,8 @@
 
     rows = latency.results(latency.histogram(latency.hop_ages(frames, samples)))
 
-Ages are by the broker's clock; a frame's skew converts that of its publisher. An age can be slightly
-negative if it is shorter than the uncertainty of a clock; it counts as zero.
+Ages are by the broker's clock; a frame's skew converts that of its publisher. An age can be
+slightly negative if it is shorter than the uncertainty of a clock; it counts as zero.
 """
 
 from collections.abc import Iterator

@@ -4,14 +4,15 @@ Samples are judged in the order in which they arrived, so that the result does n
 they are cut into batches. A limit is a Schmitt trigger with two delays:
 
 1. A value beyond the limit is *out*. It is *in* again when it has come back by the hysteresis.
-2. An event begins at the first sample that is out at least `on_delay` after the first of an unbroken
-   series of samples that are out, and ends likewise after `off_delay`.
+2. An event begins at the first sample that is out at least `on_delay` after the first of an
+   unbroken series of samples that are out, and ends likewise after `off_delay`.
 
 Example: high = 900, hysteresis 10, on delay 2 s. Values of 905, 895, 901 at 0, 1 and 2 s begin an
 event at 2 s: 895 is not below 890, so the series is unbroken. Times are source times. Samples that
 are bad, stale or not a number are left out.
 """
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -212,7 +213,8 @@ def _judge_limit(samples: pa.Table, limit: str, rules: pa.Table, state: pa.Table
     return Judged(made, after.merged_into(state, limit))
 
 
-class _State(NamedTuple):
+@dataclass(frozen=True)
+class _State:
     """The state of one limit, by index, ascending."""
 
     index: Ints

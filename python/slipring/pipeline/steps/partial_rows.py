@@ -8,8 +8,8 @@ partials; everything else is equal.
 The time-weighted mean holds each value until the next sample of the window. Between two partials
 there is a gap, in which the value before it is held; a partial that comes later may fill it. So the
 row keeps its longest gaps (`gaps`, at most `gaps_max`). Example: samples at 0, 1, 4 and 5 s are
-combined with the gap (1 s, 4 s, value at 1 s). Then a partial with samples at 2 and 3 s arrives: the
-gap is divided into 1 to 2 s and 3 to 4 s, and the result is that of all six samples at once.
+combined with the gap (1 s, 4 s, value at 1 s). Then a partial with samples at 2 and 3 s arrives:
+the gap is divided into 1 to 2 s and 3 to 4 s, and the result is that of all six samples at once.
 
 Partials that overlap in time cannot be divided. Both count, each with its own span, so that the
 time-weighted mean is an average of the two; `overlaps` counts how often that was so.

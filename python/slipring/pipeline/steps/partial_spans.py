@@ -12,7 +12,7 @@ GAP = np.dtype([("from_ns", "<i8"), ("to_ns", "<i8"), ("value", "<f8")])
 """A gap between two partials, and the value that is held in it; `gaps` has one after the other."""
 GAP_BYTES = GAP.itemsize
 GAPS_MAX = 32
-"""Gaps that a row keeps. Of more the longest are kept, because they are most likely to be filled."""
+"""Gaps that a row keeps: of more the longest, because they are most likely to be filled."""
 NO_GAPS = b""
 
 
