@@ -62,7 +62,9 @@ def compact(lake: LakeLocation, word: str) -> None:
     table = LakeTable.open(lake, spec)
     rows = table.delta.to_pyarrow_table(columns=spec.file_schema.names).combine_chunks()
     files = write_file(lake, spec, rows.to_batches())
-    table.commit(files, {}, [file.path for file in table.files()], data_change=False)
+    old = table.files()
+    newest_ms = max(file.time_ms for file in old)
+    table.commit(files, {}, [file.path for file in old], rearranged_ms=newest_ms)
 
 
 def write_all(job: Rollup, source: Callable[[int, int], pa.Table], step: int) -> None:

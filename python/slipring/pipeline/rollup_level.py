@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from slipring.lake.specs import ROLLUPS
+from slipring.lake.job_specs import ROLLUPS
 from slipring.lake.storage import LakeLocation
 from slipring.pipeline.slice_layout import SliceLayout
 from slipring.pipeline.slice_table import SliceTable
