@@ -189,13 +189,19 @@ class BatchPublisher:
         self, bus: Bus, rows: pa.Table
     ) -> tuple[list[OutgoingMessage], dict[str, Parameter]]:
         target = self._target
+        if not rows.num_rows and target.kind != "samples":
+            return [], {}
         if target.kind == "messages":
             return plain_messages(rows), {}
         if target.kind == "alarms":
             return alarm_messages(rows, target.topic or "alarms"), {}
         # The given ones are declared even if they have no sample yet, so that people find them.
-        definitions = {**target.parameters, **definitions_of(rows, target.parameters)}
+        definitions = dict(target.parameters)
+        if rows.num_rows:
+            definitions |= definitions_of(rows, target.parameters)
         await self._declare(bus, definitions)
+        if not rows.num_rows:
+            return [], definitions
         frames = sample_frames(rows, definitions, self._declared, self._table)
         topic = target.topic or common_topic(definitions)
         content = (("content_type", FRAME_CONTENT),)

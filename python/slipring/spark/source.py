@@ -12,7 +12,9 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql.datasource import (
     DataSource,
+    DataSourceArrowWriter,
     DataSourceReader,
+    DataSourceStreamArrowWriter,
     DataSourceStreamReader,
     InputPartition,
 )
@@ -29,6 +31,8 @@ from slipring.journal.columns import SCHEMA, read_batches
 from slipring.journal.location import Journal, OpenJournal
 from slipring.journal.offsets import JournalPosition, advance, check_within, resolve, split
 from slipring.spark.options import SourceOptions, parse_options
+from slipring.spark.sink import batch_writer, stream_writer
+from slipring.spark.sink_options import parse_sink_options
 
 RANGES_SCHEMA = pa.schema(
     [pa.field("start", pa.int64(), nullable=False), pa.field("end", pa.int64(), nullable=False)]
@@ -45,7 +49,7 @@ class Range(InputPartition):
 
 
 class SlipringDataSource(DataSource):
-    """`spark.read.format("slipring")` and `spark.readStream.format("slipring")`."""
+    """`format("slipring")` of `spark.read`, `readStream`, `write` and `writeStream`."""
 
     @classmethod
     def name(cls) -> str:
@@ -65,6 +69,12 @@ class SlipringDataSource(DataSource):
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         return StreamReader(parse_options(self.options))
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
+        return batch_writer(parse_sink_options(self.options))
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamArrowWriter:
+        return stream_writer(parse_sink_options(self.options))
 
 
 class BatchReader(DataSourceReader):
