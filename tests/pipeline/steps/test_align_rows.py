@@ -56,7 +56,9 @@ def in_batches(
         if not is_last and (samples[position + 1].offset == one.offset or one.offset not in cuts):
             continue
         rows = rows_of(batch)
-        aligned, state = align_rows(rule, state, thin_rows(rule, rows) if thin else rows)
+        if thin:
+            _, rows = thin_rows([rule], np.zeros(len(rows), np.int32), rows)
+        aligned, state = align_rows(rule, state, rows)
         more = as_dict(aligned)
         assert not found.keys() & more.keys()
         found |= more

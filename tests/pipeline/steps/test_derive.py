@@ -70,7 +70,8 @@ def test_inputs_meet_at_the_samples_of_the_first_one(spark: "SparkSession") -> N
 
     rows = [
         ("jet/a", 10, 1.0, 0), ("jet/b", 12, 10.0, 0), ("jet/a", 20, 2.0, 0),
-        ("jet/b", 22, 20.0, 0), ("jet/a", 30, 3.0, 0x85), ("jet/a", 40, 4.0, 0x46), ("jet/a", 99, 9.0, 0),
+        ("jet/b", 22, 20.0, 0), ("jet/a", 30, 3.0, 0x85), ("jet/a", 40, 4.0, 0x46),
+        ("jet/a", 99, 9.0, 0),
     ]  # fmt: skip
     derivations = sections(
         sum={"expression": "`jet/a` + `jet/b`", "late": "0s"},

@@ -58,17 +58,11 @@ def align(
     if states is not None and states.num_rows:
         rows = rows.unionByName(samples.sparkSession.createDataFrame(states, work))
     schema = from_arrow_schema(aligned_schema(chosen))
-    alignment = Alignment(chosen)
-
-    # Spark looks at the parameters of a function to know how to call it.
-    def aligned(table: pa.Table) -> pa.Table:
-        return alignment(table)
-
-    return rows.groupBy("derivation").applyInArrow(aligned, schema)
+    return rows.repartition("derivation").mapInArrow(Alignment(chosen), schema)
 
 
 def evaluate(aligned: DataFrame, derivations: Sequence[Derivation]) -> DataFrame:
-    """The samples that the expressions and functions make of aligned rows, without nulls."""
+    """The samples that expressions and functions make of aligned rows; null and NaN are none."""
     results = aligned.where(F.col("role") == RESULT)
     with _without_errors(aligned.sparkSession):
         valued = results.withColumn("value", result_column(derivations))
@@ -76,13 +70,15 @@ def evaluate(aligned: DataFrame, derivations: Sequence[Derivation]) -> DataFrame
 
 
 def result_column(derivations: Sequence[Derivation]) -> Column:
-    """The value of each aligned row, by its derivation."""
-    found = F.lit(None).cast("double")
-    for number, derivation in enumerate(derivations):
-        sql = derivation.sql()
+    """The value of each aligned row, by its derivation; equal expressions are written once."""
+    together = dict[tuple[str | None, str], list[int]]()
+    for number, one in enumerate(derivations):
+        together.setdefault((one.sql(), one.definition.kind.word), []).append(number)
+    cases = F.when(F.lit(False), F.lit(None).cast("double"))
+    for (sql, kind), numbers in together.items():
         made = F.col("result") if sql is None else F.expr(f"CAST(({sql}) AS DOUBLE)")
-        found = F.when(F.col("derivation") == number, _typed(made, derivation)).otherwise(found)
-    return found
+        cases = cases.when(F.col("derivation").isin(numbers), _typed(made, kind))
+    return cases
 
 
 def as_samples(results: DataFrame, derivations: Sequence[Derivation]) -> DataFrame:
@@ -93,7 +89,8 @@ def as_samples(results: DataFrame, derivations: Sequence[Derivation]) -> DataFra
     ]
     schema = "derivation int, parameter string, index int, kind string, unit string"
     names = results.sparkSession.createDataFrame(described, schema)
-    found = results.where(F.col("value").isNotNull()).join(F.broadcast(names), "derivation")
+    has_value = F.col("value").isNotNull() & ~F.isnan("value")
+    found = results.where(has_value).join(F.broadcast(names), "derivation")
     return found.select(
         "parameter",
         "index",
@@ -139,9 +136,8 @@ def _inputs(samples: DataFrame, derivations: Sequence[Derivation]) -> DataFrame:
     return numbers.join(F.broadcast(used), "parameter").select(*_TRAVELLING)
 
 
-def _typed(value: Column, derivation: Derivation) -> Column:
-    """The value as its type holds it; null where it cannot."""
-    word = derivation.definition.kind.word
+def _typed(value: Column, word: str) -> Column:
+    """The value as a type holds it; null where it cannot."""
     if word == "f32":
         return value.cast("float").cast("double")
     if word not in _INTEGER_BOUNDS:

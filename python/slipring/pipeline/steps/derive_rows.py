@@ -3,13 +3,14 @@
 A row of WORK_FIELDS is a sample on its way, or the state. Pure: no Spark here.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from slipring.errors import PipelineError
+from slipring.frames.arrays import Values
 from slipring.pipeline.derivation import Derivation
 from slipring.pipeline.steps.align_rows import (
     NEVER_NS,
@@ -18,7 +19,7 @@ from slipring.pipeline.steps.align_rows import (
     SampleRows,
     align_rows,
 )
-from slipring.pipeline.steps.thin_rows import thin_rows
+from slipring.pipeline.steps.thin_rows import Numbers, thin_rows
 
 WORK_SCHEMA = pa.schema(
     [
@@ -78,48 +79,48 @@ class Thinning:
             yield from self._thinned(pa.Table.from_batches(waiting))
 
     def _thinned(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
-        derivation = _array(table, "derivation")
-        rows = _plain_rows(table)
-        order = np.argsort(derivation, kind="stable")
-        edges = np.flatnonzero(np.diff(derivation[order], prepend=-1, append=-1))
-        # A chunk is one for all: its first offset is the least of any derivation.
-        start = int(rows.offset.min())
-        for begin, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-            number = int(derivation[order[begin]])
-            thin = thin_rows(self.derivations[number].rule, rows.take(order[begin:end]))
-            if len(thin):
-                thin.chunk[:] = start
-                yield work_batch(number, thin)
+        rules = [one.rule for one in self.derivations]
+        derivation, rows = thin_rows(rules, _array(table, "derivation"), _plain_rows(table))
+        if len(rows):
+            yield work_batch(derivation, rows)
 
 
 @dataclass(frozen=True)
 class Alignment:
-    """Aligns the samples and the state of one derivation. For `applyInArrow`."""
+    """Aligns samples and states; a partition has all of a derivation. For `mapInArrow`."""
 
     derivations: tuple[Derivation, ...]
 
-    def __call__(self, table: pa.Table) -> pa.Table:
-        number = int(table.column("derivation")[0].as_py())
-        derivation = self.derivations[number]
-        state, rows = state_of(table)
-        aligned, after = align_rows(derivation.rule, state, rows)
-        schema = aligned_schema(self.derivations)
-        made = [_results(derivation, number, aligned, schema), _state(number, after, schema)]
-        return pa.concat_tables(made)
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """From rows of WORK_SCHEMA to rows of `aligned_schema`."""
+        found = [batch for batch in batches if batch.num_rows]
+        if not found:
+            return
+        table = pa.Table.from_batches(found)
+        derivation, rows = _array(table, "derivation"), _work_rows(table)
+        order = np.argsort(derivation, kind="stable")
+        edges = np.flatnonzero(np.diff(derivation[order], prepend=-1, append=-1))
+        made = list[_AlignedColumns]()
+        for begin, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+            number = int(derivation[order[begin]])
+            chosen = self.derivations[number]
+            state, new = state_of(rows.take(order[begin:end]))
+            aligned, after = align_rows(chosen.rule, state, new)
+            made += [_results(chosen, number, aligned), _state(number, after)]
+        yield from _joined(made, aligned_schema(self.derivations)).to_batches()
 
 
-def work_batch(number: int, rows: SampleRows) -> pa.RecordBatch:
+def work_batch(derivation: Numbers, rows: SampleRows) -> pa.RecordBatch:
     """Rows as WORK_SCHEMA."""
-    columns = vars(rows) | {"derivation": np.full(len(rows), number, np.int32)}
+    columns = vars(rows) | {"derivation": derivation}
     return pa.record_batch(
         [pa.array(columns[name], WORK_SCHEMA.field(name).type) for name in WORK_SCHEMA.names],
         schema=WORK_SCHEMA,
     )
 
 
-def state_of(table: pa.Table) -> tuple[AlignmentState, SampleRows]:
-    """The state among rows of WORK_SCHEMA of one derivation, and the new samples."""
-    rows = _work_rows(table)
+def state_of(rows: SampleRows) -> tuple[AlignmentState, SampleRows]:
+    """The state among the rows of one derivation, and the new samples."""
     is_state = rows.chunk == BEFORE_ALL
     if not is_state.any():
         return AlignmentState(), rows
@@ -140,11 +141,13 @@ def work_of_states(aligned: pa.Table) -> pa.Table:
     return pa.table([columns[name] for name in WORK_SCHEMA.names], schema=WORK_SCHEMA)
 
 
-def _results(
-    derivation: Derivation, number: int, aligned: AlignedRows, schema: pa.Schema
-) -> pa.Table:
+_AlignedColumns = dict[str, Values]
+"""Columns of `aligned_schema`; those that are not there are null, `v` beyond the inputs NaN."""
+
+
+def _results(derivation: Derivation, number: int, aligned: AlignedRows) -> _AlignedColumns:
     count = len(aligned.time_ns)
-    columns: dict[str, object] = {
+    columns: _AlignedColumns = {
         "role": np.full(count, RESULT, np.int32),
         "derivation": np.full(count, number, np.int32),
         "source_ns": aligned.time_ns,
@@ -155,41 +158,38 @@ def _results(
     columns |= {f"v{which}": values for which, values in enumerate(aligned.values)}
     if derivation.function is not None and count:
         columns["result"] = _called(derivation, aligned)
-    return _table(columns, count, schema)
+    return columns
 
 
-def _state(number: int, state: AlignmentState, schema: pa.Schema) -> pa.Table:
-    rows = state.rows
-    count = len(rows) + 1
-
-    def behind(column: object, last: int) -> object:
-        return np.append(column, last)  # type: ignore[call-overload]
-
-    columns = {
+def _state(number: int, state: AlignmentState) -> _AlignedColumns:
+    rows, count = state.rows, len(state.rows) + 1
+    return {
         "role": np.full(count, STATE, np.int32),
         "derivation": np.full(count, number, np.int32),
-        "input": behind(rows.input, NEWEST),
-        "source_ns": behind(rows.source_ns, state.newest_ns),
-        "quality": behind(rows.quality, 0),
-        "offset": behind(rows.offset, 0),
-        "receive_ns": behind(rows.receive_ns, 0),
-        "counts_ns": behind(rows.counts_ns, NEVER_NS),
-        "v0": behind(rows.value, 0),
+        "input": np.append(rows.input, np.int32(NEWEST)),
+        "source_ns": np.append(rows.source_ns, state.newest_ns),
+        "quality": np.append(rows.quality, np.int16(0)),
+        "offset": np.append(rows.offset, 0),
+        "receive_ns": np.append(rows.receive_ns, 0),
+        "counts_ns": np.append(rows.counts_ns, NEVER_NS),
+        "v0": np.append(rows.value, 0.0),
     }
-    return _table(columns, count, schema)
 
 
-def _table(columns: Mapping[str, object], count: int, schema: pa.Schema) -> pa.Table:
-    arrays = [
-        pa.array(columns[field.name], field.type)
-        if field.name in columns
-        else pa.nulls(count, field.type)
-        for field in schema
-    ]
+def _joined(made: list[_AlignedColumns], schema: pa.Schema) -> pa.Table:
+    counts = [len(columns["role"]) for columns in made]
+    arrays = []
+    for field in schema:
+        missing: float | int = np.nan if field.type == pa.float64() else 0
+        parts = [
+            columns.get(field.name, np.broadcast_to(missing, count))
+            for columns, count in zip(made, counts, strict=True)
+        ]
+        arrays.append(pa.array(np.concatenate(parts), field.type))
     return pa.table(arrays, schema=schema)
 
 
-def _called(derivation: Derivation, aligned: AlignedRows) -> pa.Array:
+def _called(derivation: Derivation, aligned: AlignedRows) -> Values:
     """What the user's function makes of the inputs."""
     import pandas as pd
 
@@ -197,13 +197,13 @@ def _called(derivation: Derivation, aligned: AlignedRows) -> pa.Array:
     times = pd.DatetimeIndex(aligned.time_ns.astype("datetime64[ns]"), tz="UTC", name="time")
     frame = pd.DataFrame(dict(zip(derivation.inputs, aligned.values, strict=True)), index=times)
     made = derivation.function(frame)
-    values = made.to_numpy(np.float64, na_value=np.nan) if isinstance(made, pd.Series) else made
-    found = pa.array(values, pa.float64(), from_pandas=isinstance(made, pd.Series))
-    if len(found) != len(frame):
+    # A column of Arrow, of pandas or of numpy; null and NaN are the same here: no value.
+    values = np.asarray(pa.array(made, from_pandas=True).cast(pa.float64()).to_numpy(False))
+    if len(values) != len(frame):
         raise PipelineError(
-            f"the function of {derivation.name} returned {len(found)} values for {len(frame)} rows"
+            f"the function of {derivation.name} returned {len(values)} values for {len(frame)} rows"
         )
-    return found
+    return values
 
 
 def _whole_messages(table: pa.Table) -> int:
@@ -221,7 +221,7 @@ def _work_rows(table: pa.Table) -> SampleRows:
     return _sample_rows(table, _array(table, "counts_ns"), _array(table, "chunk"))
 
 
-def _sample_rows(table: pa.Table, counts_ns: "np.ndarray", chunk: "np.ndarray") -> SampleRows:  # type: ignore[type-arg]
+def _sample_rows(table: pa.Table, counts_ns: Values, chunk: Values) -> SampleRows:
     return SampleRows(
         _array(table, "input"),
         _array(table, "source_ns"),
@@ -234,5 +234,6 @@ def _sample_rows(table: pa.Table, counts_ns: "np.ndarray", chunk: "np.ndarray") 
     )
 
 
-def _array(table: pa.Table, name: str) -> "np.ndarray":  # type: ignore[type-arg]
-    return table.column(name).to_numpy()
+def _array(table: pa.Table, name: str) -> Values:
+    found: Values = table.column(name).to_numpy()
+    return found
