@@ -70,17 +70,17 @@ def test_files_are_replaced_in_one_transaction(lake: LakeLocation) -> None:
     assert table.committed(APP) == 11
 
 
-@pytest.mark.parametrize("data_change", [True, False])
+@pytest.mark.parametrize("rearranged_ms", [None, 1])
 def test_of_two_writers_that_replace_one_file_one_is_refused(
-    lake: LakeLocation, data_change: bool
+    lake: LakeLocation, rearranged_ms: int | None
 ) -> None:
     first, second = opened(lake), opened(lake)
     old = [file.path for file in put(first, lake, 0, 10)]
     second.committed(APP)
     new = [write_file(lake, SAMPLES, [samples(0, 10)]) for _ in range(2)]
-    first.commit(new[0], {}, remove=old, data_change=data_change)
+    first.commit(new[0], {}, remove=old, rearranged_ms=rearranged_ms)
     with pytest.raises(LakeConflict, match="another writer has removed"):
-        second.commit(new[1], {}, remove=old, data_change=data_change)
+        second.commit(new[1], {}, remove=old, rearranged_ms=rearranged_ms)
     assert rows_of(first).num_rows == 50
 
 

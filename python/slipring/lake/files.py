@@ -23,6 +23,9 @@ from slipring.lake.table_spec import TableSpec
 # Small batches are gathered to one row group of up to so many bytes.
 GATHER_BYTES_MAX = 64 << 20
 DAY_US = 86_400_000_000
+PAGE_BYTES = 1 << 20
+WIDEST_BYTES = 16
+"""Of a number; so that pages end by their rows."""
 
 FILE_SCHEMA = pa.schema(
     [
@@ -122,6 +125,7 @@ class TableFile:
         self._sink: pa.NativeFile | None = None
         self._writer: pq.ParquetWriter | None = None
         self._gathered: list[pa.RecordBatch] = []
+        self._gathered_bytes = 0
         self._footers: list[pq.FileMetaData] = []
         self._few = FewValues(spec.few)
 
@@ -130,8 +134,13 @@ class TableFile:
 
     def __exit__(self, *_: object) -> None:
         """An unfinished file stays behind without a footer; a vacuum removes it."""
-        if self._sink is not None and not self._sink.closed:
-            self._sink.close()
+        self._close()
+
+    def delete(self) -> None:
+        """Delete what was written: it is not wanted any more."""
+        self._close()
+        if self._sink is not None:
+            self._table.delete_file(self.path)
 
     @property
     def bytes(self) -> int:
@@ -140,15 +149,17 @@ class TableFile:
 
     def add(self, rows: pa.RecordBatch) -> None:
         self._gathered.append(self._few.seen(conform(rows, self._schema)))
+        self._gathered_bytes += self._gathered[-1].nbytes
         count = sum(one.num_rows for one in self._gathered)
-        size = sum(one.nbytes for one in self._gathered)
-        if count >= self.spec.group_rows or size >= GATHER_BYTES_MAX:
-            self._flush()
+        if self._gathered_bytes >= GATHER_BYTES_MAX:
+            self._flush(count)
+        elif count >= self.spec.group_rows:
+            self._flush(count - count % self.spec.group_rows)
 
     def finish(self) -> WrittenFile:
         """Write the footer."""
         if self._gathered:
-            self._flush()
+            self._flush(sum(one.num_rows for one in self._gathered))
         assert self._writer is not None, "a file has rows"
         assert self._sink is not None
         self._writer.close()
@@ -158,9 +169,19 @@ class TableFile:
         stats = log_statistics(footer, self._schema, self.spec.footer_columns(), self._few.bounds)
         return WrittenFile(self.path, size, footer.num_rows, self.partition, stats)
 
-    def _flush(self) -> None:
+    def _close(self) -> None:
+        if self._sink is not None and not self._sink.closed:
+            self._sink.close()
+
+    def _flush(self, count: int) -> None:
+        """Write the first rows that were gathered."""
         rows = pa.Table.from_batches(with_equal_types(self._gathered))
-        self._gathered = []
+        if len(self._gathered) > 1:
+            # A row group has one dictionary for each column, or none.
+            rows = rows.unify_dictionaries().combine_chunks()
+        self._gathered = rows.slice(count).to_batches()
+        self._gathered_bytes = sum(one.nbytes for one in self._gathered)
+        rows = rows.slice(0, count)
         if self._writer is None:
             self._writer = self._open(rows.schema)
         elif rows.schema != self._writer.schema:
@@ -183,6 +204,8 @@ class TableFile:
             column_encoding=dict(self.spec.encodings),
             write_statistics=self.spec.footer_columns(),
             store_schema=False,
+            max_rows_per_page=self.spec.page_rows,
+            data_page_size=max(PAGE_BYTES, self.spec.page_rows * WIDEST_BYTES),
             metadata_collector=self._footers,
         )
 

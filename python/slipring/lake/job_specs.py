@@ -42,6 +42,7 @@ def _rollup(name: str, nullable: Columns = _ROLLUP_VALUES) -> TableSpec:
         day="date",
         time="window_start",
         sort_by=("index", "window_ns"),
+        is_corrected=True,
         few=("journal", "unit"),
         dictionary=("parameter", "count", "bad", "every", "reason"),
         encodings={
