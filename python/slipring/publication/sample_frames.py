@@ -34,21 +34,22 @@ def definitions_of(rows: pa.Table, given: Mapping[str, Parameter]) -> dict[str, 
     """The definition of every parameter in the rows: as given, or by the columns kind and unit."""
     if "parameter" not in rows.column_names:
         raise PipelineError("rows to be delivered as samples need the column parameter")
-    found = dict[str, Parameter]()
     names = rows.column("parameter").unique().to_pylist()
-    described = [name for name in ("kind", "unit") if name in rows.column_names]
-    firsts = {
-        row["parameter"]: row
-        for row in rows.select(["parameter", *described])
-        .group_by("parameter", use_threads=False)
-        .aggregate([(name, "first") for name in described])
-        .to_pylist()
-    }
-    for name in names:
-        row = firsts[name]
-        found[name] = given.get(name) or Parameter(
-            row.get("kind_first") or "f64", unit=row.get("unit_first") or None
-        )
+    found = {name: given[name] for name in names if name in given}
+    for row in _described(rows) if len(found) < len(names) else ():
+        kind, unit = row.get("kind_first") or "f64", row.get("unit_first") or None
+        found.setdefault(row["parameter"], Parameter(kind, unit=unit))
+    return found
+
+
+def _described(rows: pa.Table) -> list[dict[str, Any]]:
+    """The first kind and unit of each parameter, as far as there are such columns."""
+    there = [name for name in ("parameter", "kind", "unit") if name in rows.column_names]
+    texts = pa.table({name: rows.column(name).cast(pa.string()) for name in there})
+    firsts = [(name, "first") for name in there[1:]]
+    found: list[dict[str, Any]] = (
+        texts.group_by("parameter", use_threads=False).aggregate(firsts).to_pylist()
+    )
     return found
 
 

@@ -63,10 +63,14 @@ def align(
 
 def evaluate(aligned: DataFrame, derivations: Sequence[Derivation]) -> DataFrame:
     """The samples that expressions and functions make of aligned rows; null and NaN are none."""
-    results = aligned.where(F.col("role") == RESULT)
+    results = with_values(aligned, derivations).where(F.col("role") == RESULT)
+    return as_samples(results, derivations)
+
+
+def with_values(aligned: DataFrame, derivations: Sequence[Derivation]) -> DataFrame:
+    """Aligned rows with their `value`; states pass, and their value means nothing."""
     with _without_errors(aligned.sparkSession):
-        valued = results.withColumn("value", result_column(derivations))
-    return as_samples(valued, derivations)
+        return aligned.withColumn("value", result_column(derivations))
 
 
 def result_column(derivations: Sequence[Derivation]) -> Column:
