@@ -8,17 +8,15 @@ from collections.abc import Sequence
 from datetime import datetime
 
 import pyarrow as pa
-from pyarrow import fs
 
 from slipring.errors import LakeError
+from slipring.lake.catalogue import table_names
 from slipring.lake.choice import ParameterChoice, TimeSpan, to_time
 from slipring.lake.resolution import Every, choose_every
 from slipring.lake.result import LakeResult, read_rows
 from slipring.lake.snapshot import TableSnapshot, TableStatus
 from slipring.lake.sql import named_tables, run_sql
 from slipring.lake.storage import LakeLocation
-
-LOG = "_delta_log"
 
 
 class Lake:
@@ -30,17 +28,12 @@ class Lake:
 
     def names(self) -> list[str]:
         """The names of all tables; raises LakeError if there is no lake."""
-        files = self.location.filesystem()
         try:
-            found = files.get_file_info(fs.FileSelector(""))
+            return table_names(self.location)
         except (FileNotFoundError, NotADirectoryError):
             raise LakeError(
                 f"there is no lake in {self.location.uri}; slipring pipeline run makes it"
             ) from None
-        folders = [one.base_name for one in found if one.type == fs.FileType.Directory]
-        logs = files.get_file_info([f"{name}/{LOG}" for name in folders])
-        is_table = [one.type == fs.FileType.Directory for one in logs]
-        return sorted(name for name, found in zip(folders, is_table, strict=True) if found)
 
     def tables(self) -> list[TableStatus]:
         """Every table in figures, by its log; no data is read."""
