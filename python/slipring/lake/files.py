@@ -130,8 +130,13 @@ class TableFile:
 
     def __exit__(self, *_: object) -> None:
         """An unfinished file stays behind without a footer; a vacuum removes it."""
-        if self._sink is not None and not self._sink.closed:
-            self._sink.close()
+        self._close()
+
+    def delete(self) -> None:
+        """Delete what was written: it is not wanted any more."""
+        self._close()
+        if self._sink is not None:
+            self._table.delete_file(self.path)
 
     @property
     def bytes(self) -> int:
@@ -142,13 +147,15 @@ class TableFile:
         self._gathered.append(self._few.seen(conform(rows, self._schema)))
         count = sum(one.num_rows for one in self._gathered)
         size = sum(one.nbytes for one in self._gathered)
-        if count >= self.spec.group_rows or size >= GATHER_BYTES_MAX:
-            self._flush()
+        if size >= GATHER_BYTES_MAX:
+            self._flush(count)
+        elif count >= self.spec.group_rows:
+            self._flush(count - count % self.spec.group_rows)
 
     def finish(self) -> WrittenFile:
         """Write the footer."""
         if self._gathered:
-            self._flush()
+            self._flush(sum(one.num_rows for one in self._gathered))
         assert self._writer is not None, "a file has rows"
         assert self._sink is not None
         self._writer.close()
@@ -158,9 +165,18 @@ class TableFile:
         stats = log_statistics(footer, self._schema, self.spec.footer_columns(), self._few.bounds)
         return WrittenFile(self.path, size, footer.num_rows, self.partition, stats)
 
-    def _flush(self) -> None:
+    def _close(self) -> None:
+        if self._sink is not None and not self._sink.closed:
+            self._sink.close()
+
+    def _flush(self, count: int) -> None:
+        """Write the first rows that were gathered."""
         rows = pa.Table.from_batches(with_equal_types(self._gathered))
-        self._gathered = []
+        if len(self._gathered) > 1:
+            # A row group has one dictionary for each column, or none.
+            rows = rows.unify_dictionaries().combine_chunks()
+        self._gathered = rows.slice(count).to_batches()
+        rows = rows.slice(0, count)
         if self._writer is None:
             self._writer = self._open(rows.schema)
         elif rows.schema != self._writer.schema:
