@@ -11,7 +11,7 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from slipring.errors import LakeError
 from slipring.lake.specs import TABLES
-from slipring.lake.sql import identifier, run_sql, unknown_table
+from slipring.lake.sql import identifier, plain_schema, run_sql, unknown_table
 from slipring.lake.storage import LakeLocation
 
 
@@ -73,7 +73,20 @@ class TableSnapshot:
     @property
     def schema(self) -> pa.Schema:
         """All columns, with those of the partition."""
-        return pa.schema(self.delta.schema().to_arrow())
+        return plain_schema(pa.schema(self.delta.schema().to_arrow()))
+
+    @property
+    def partition_by(self) -> list[str]:
+        return list(self.delta.metadata().partition_columns)
+
+    def files(self) -> list[tuple[str, dict[str, str]]]:
+        """The files of this version, below the table's location, and the values of their partition."""
+        values = [self._held.column(f"partition.{name}").to_pylist() for name in self.partition_by]
+        paths = self._held.column("path").to_pylist()
+        return [
+            (path, {name: str(value[place]) for name, value in zip(self.partition_by, values, strict=True)})
+            for place, path in enumerate(paths)
+        ]
 
     def file_uris(self) -> list[str]:
         """The files of this version."""
