@@ -58,10 +58,11 @@ class BrailleCanvas:
         bounds = [np.interp(columns / width, x, one) for one in (low, high)]
         np.minimum.at(bounds[0], at - at[0], low)
         np.maximum.at(bounds[1], at - at[0], high)
-        # A steep line has no holes: each column reaches to the one before.
-        bounds[0][1:] = np.minimum(bounds[0][1:], np.minimum(bounds[1][:-1], bounds[1][1:]))
-        bounds[1][1:] = np.maximum(bounds[1][1:], np.minimum(bounds[0][:-1], bounds[1][:-1]))
         tops, bottoms = (height - np.rint(one * height).astype(np.int64) for one in bounds[::-1])
+        # A steep line has no holes: each column begins beside the dots of the one before.
+        above, below = tops[:-1] - 1, bottoms[:-1] + 1
+        joined = np.minimum(tops[1:], below), np.maximum(bottoms[1:], above)
+        tops[1:], bottoms[1:] = joined
         return columns, tops.clip(0, height), bottoms.clip(0, height)
 
     @staticmethod

@@ -78,7 +78,7 @@ class ParameterChoice:
         """
         if "#" in self.filters:
             return ""
-        names = self._name_condition()
+        names = self.name_condition()
         indices = _index_ranges(self._indices(lake))
         if not indices:
             return names
@@ -94,7 +94,7 @@ class ParameterChoice:
             rows = lake.query('SELECT DISTINCT name FROM parameters ORDER BY name')
             names = rows.column("name").to_pylist()
         elif "samples" in known:
-            where = self._name_condition()
+            where = self.name_condition()
             sql = "SELECT DISTINCT parameter AS name FROM samples"
             rows = lake.query(f"{sql} WHERE {where} ORDER BY name" if where else f"{sql} ORDER BY 1")
             names = rows.column("name").to_pylist()
@@ -118,7 +118,8 @@ class ParameterChoice:
                 found.setdefault(journal, set()).add(index)
         return found
 
-    def _name_condition(self) -> str:
+    def name_condition(self) -> str:
+        """The condition on the column `parameter`; empty if everything is chosen."""
         if "#" in self.filters:
             return ""
         either = [_filter_condition(one) for one in self.filters]
