@@ -8,5 +8,6 @@ pytest_plugins = [
     "tests.limited_broker",
     "tests.configured_broker",
     "tests.chromium",
+    "tests.s3_server",
     "tests.spark_session",
 ]
