@@ -13,8 +13,9 @@ from pyspark.sql import SparkSession
 from benches.results import machine, record
 from slipring.journal.columns import read_batches
 from slipring.journal.location import Journal, JournalFolder
+from slipring.lake.status import status
 from slipring.native import JournalReader, JournalWriter
-from slipring.pipeline import lake, run
+from slipring.pipeline import run
 from slipring.pipeline.session import own_session
 
 BATCH_MESSAGES = 100
@@ -43,7 +44,7 @@ def read_spark(spark: SparkSession, path: Path) -> None:
 
 def into_delta(spark: SparkSession, path: Path, where: Path, count: int) -> None:
     run(path, where, once=True, spark=spark)
-    assert lake.status(where).rows == count
+    assert status(where).rows == count
 
 
 def measure(name: str, count: int, work: Callable[[], None]) -> str:

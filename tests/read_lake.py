@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from slipring.pipeline.lake import open_table
+from slipring.lake.status import open_table
 
 
 def read_lake(lake: Path, columns: Sequence[str] | None = None) -> pa.Table:

@@ -114,5 +114,9 @@ class PipelineError(SlipringError):
     """The pipeline cannot run; the message says what to do about it."""
 
 
+class LakeConflict(PipelineError):
+    """Another writer has committed to the table first; nothing was changed, look at it again."""
+
+
 class DemoError(SlipringError):
     """A part of the demo did not start, or ended too early."""

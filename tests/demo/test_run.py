@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from slipring.demo.run import Demo
-from slipring.pipeline import lake
+from slipring.lake.status import status
 
 ANY = ("--mqtt", "127.0.0.1:0", "--console", "127.0.0.1:0")
 
@@ -39,7 +39,7 @@ def test_ctrl_c_lands_the_aircraft_and_the_lake_has_every_message(tmp_path: Path
     assert done, said
     samples, rows = (int(count.replace(",", "")) for count in done.groups())
     assert samples > 1_000 * rows
-    assert lake.status(tmp_path / "demo" / "lake").rows == rows
+    assert status(tmp_path / "demo" / "lake").rows == rows
 
 
 async def test_seconds_are_counted_from_the_take_off(tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ class Overtaken(Destination):
     """Another run brings everything into the lake just before this one begins to write."""
 
     def target(self) -> LakeTarget:
-        other = Destination(self.journal.location, self.table.path.parent, "other")
+        other = Destination(self.journal.location, self.table.lake, "other")
         catch_up.catch_up(other, 10, batch_messages_max=100, stop=threading.Event())
         return super().target()
 

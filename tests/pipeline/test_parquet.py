@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from deltalake.exceptions import CommitFailedError
 
-from slipring.errors import PipelineError
+from slipring.errors import LakeConflict, PipelineError
 from slipring.journal.location import Journal, JournalFolder
+from slipring.lake.status import status
 from slipring.native import JournalReader
-from slipring.pipeline import lake
 from slipring.pipeline.parquet import LakeTarget, write_range
 from slipring.pipeline.table import MessageTable
 from tests.journal_messages import RECEIVE_NS, payloads, write_messages
@@ -21,7 +20,7 @@ DAY_NS = 86_400 * 10**9
 
 def target_of(journal: Path, table: MessageTable, committed: int = 0) -> LakeTarget:
     located = Journal(JournalFolder(str(journal)), JournalReader(journal).identity)
-    return LakeTarget(located, str(table.path), committed)
+    return LakeTarget(located, table.lake, committed)
 
 
 def test_a_range_becomes_one_file_for_each_day(tmp_path: Path) -> None:
@@ -30,7 +29,7 @@ def test_a_range_becomes_one_file_for_each_day(tmp_path: Path) -> None:
     table = MessageTable(tmp_path)
     target = target_of(tmp_path / "j", table)
     files = write_range(0, 20, target)
-    assert [(file.receive_date, file.rows) for file in files] == [
+    assert [(file.partition["receive_date"], file.rows) for file in files] == [
         ("2026-01-02", 10),
         ("2026-01-03", 10),
     ]
@@ -38,7 +37,7 @@ def test_a_range_becomes_one_file_for_each_day(tmp_path: Path) -> None:
     rows = read_lake(tmp_path)
     assert rows.column("payload").to_pylist() == payloads(0, 20)
     assert rows.column("receive_date").unique().to_pylist() == [date(2026, 1, 2), date(2026, 1, 3)]
-    assert lake.status(tmp_path).rows == 20
+    assert status(tmp_path).rows == 20
 
 
 def test_what_the_table_has_is_not_written_again(tmp_path: Path) -> None:
@@ -46,9 +45,9 @@ def test_what_the_table_has_is_not_written_again(tmp_path: Path) -> None:
     target = target_of(tmp_path / "j", MessageTable(tmp_path), committed=15)
     (file,) = write_range(10, 20, target)
     assert (file.rows, file.start, file.end) == (5, 10, 20)
-    assert pq.read_table(Path(target.table_path) / file.path).column("offset").to_pylist() == [
-        *range(15, 20)
-    ]
+    assert pq.read_table(target.lake.path / "messages" / file.path).column(
+        "offset"
+    ).to_pylist() == [*range(15, 20)]
     assert write_range(0, 15, target) == []
 
 
@@ -58,7 +57,7 @@ def test_files_of_an_attempt_that_died_are_not_seen(tmp_path: Path) -> None:
     target = target_of(tmp_path / "j", table)
     write_range(0, 20, target)
     table.commit(target.journal.identity, 20, 1, write_range(0, 20, target))
-    assert len(list(table.path.rglob("*-*.parquet"))) == 2
+    assert len(list((table.lake.path / "messages").rglob("*-*.parquet"))) == 2
     assert read_lake(tmp_path, ["payload"]).column(0).to_pylist() == payloads(0, 20)
 
 
@@ -69,12 +68,12 @@ def test_of_two_writers_of_the_same_range_one_is_refused(tmp_path: Path) -> None
     journal = target.journal.identity
     assert first.committed(journal) is second.committed(journal) is None
     first.commit(journal, 20, 1, write_range(0, 20, target))
-    with pytest.raises(CommitFailedError):
+    with pytest.raises(LakeConflict):
         second.commit(journal, 20, 1, write_range(0, 20, target))
     assert second.committed(journal) == 20
-    assert lake.status(tmp_path).rows == 20
+    assert status(tmp_path).rows == 20
 
 
 def test_a_lake_without_a_table_says_who_makes_it(tmp_path: Path) -> None:
     with pytest.raises(PipelineError, match="slipring pipeline run makes it"):
-        lake.status(tmp_path)
+        status(tmp_path)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from slipring.errors import JournalError, PipelineError
+from slipring.lake.status import open_table, status
 from slipring.native import forget_consumer, list_consumers
-from slipring.pipeline import catch_up, lake, run
+from slipring.pipeline import catch_up, run
 from tests.journal_messages import payloads, write_messages
 from tests.read_lake import read_lake
 
@@ -69,10 +70,10 @@ def test_a_table_of_bounded_size_keeps_the_newest_messages_and_goes_on(
         run(journal, where, once=True, spark=spark, on_batch=batches.append, keep_bytes=keep_bytes)
 
     take(100, 1 << 30)
-    one_batch = lake.status(where).bytes
+    one_batch = status(where).bytes
     for _ in range(5):
         take(100, 3 * one_batch)
-        assert lake.status(where).bytes <= 3 * one_batch
+        assert status(where).bytes <= 3 * one_batch
     assert [(batch.start, batch.end) for batch in batches] == [
         (start, start + 100) for start in range(0, 600, 100)
     ]
@@ -80,13 +81,13 @@ def test_a_table_of_bounded_size_keeps_the_newest_messages_and_goes_on(
     assert offsets == [*range(offsets[0], 600)]
     assert 200 <= offsets[0] <= 500
     there = {path.name for path in (where / "messages").rglob("*-*.parquet")}
-    assert there == {Path(uri).name for uri in lake.open_table(where).file_uris()}
+    assert there == {Path(uri).name for uri in open_table(where).file_uris()}
 
 
 def test_spark_reads_the_table_back_without_a_jar(spark: "SparkSession", tmp_path: Path) -> None:
     write_messages(tmp_path / "j", 100)
     run(tmp_path / "j", tmp_path / "lake", once=True, spark=spark)
-    frame = spark.read.parquet(*lake.open_table(tmp_path / "lake").file_uris())
+    frame = spark.read.parquet(*open_table(tmp_path / "lake").file_uris())
     assert {row.topic: row["count"] for row in frame.groupBy("topic").count().collect()} == {
         "demo/0": 34,
         "demo/1": 33,
@@ -133,9 +134,9 @@ def test_a_kill_at_any_step_loses_and_doubles_nothing(
         command = [sys.executable, str(KILLED_RUN), step, way, str(journal), str(where)]
         killed = subprocess.run(command, timeout=WAIT_S, capture_output=True, check=False)
         assert killed.returncode == -9, killed.stderr.decode()
-        assert lake.status(where).rows == rows
+        assert status(where).rows == rows
     run(journal, where, once=True, spark=spark)
-    assert len(list((where / "messages").rglob("*-*.parquet"))) > lake.status(where).files
+    assert len(list((where / "messages").rglob("*-*.parquet"))) > status(where).files
     assert_one_row_per_offset(where, 100)
 
 

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipring.journal.location import Journal, JournalFolder
+from slipring.lake.statistics import TEXT_MAX, lower, upper
+from slipring.lake.status import open_table
 from slipring.native import JournalReader, JournalWriter
-from slipring.pipeline import lake
 from slipring.pipeline.parquet import LakeTarget, write_range
-from slipring.pipeline.statistics import TEXT_MAX, lower, upper
 from slipring.pipeline.table import MessageTable
 from tests.journal_messages import RECEIVE_NS
 
@@ -30,7 +30,7 @@ def filled_lake(tmp_path: Path) -> Path:
     writer.close()
     journal = Journal(JournalFolder(str(tmp_path / "j")), JournalReader(tmp_path / "j").identity)
     table = MessageTable(tmp_path)
-    files = write_range(0, 3, LakeTarget(journal, str(table.path), 0))
+    files = write_range(0, 3, LakeTarget(journal, table.lake, 0))
     table.commit(journal.identity, 3, 1, files)
     return tmp_path
 
@@ -55,7 +55,7 @@ def filled_lake(tmp_path: Path) -> Path:
 def test_rows_are_found_by_any_column(
     filled_lake: Path, column: str, value: object, rows: int
 ) -> None:
-    table = lake.open_table(filled_lake)
+    table = open_table(filled_lake)
     assert table.to_pyarrow_table(filters=[(column, "=", value)]).num_rows == rows
 
 

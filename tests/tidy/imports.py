@@ -12,7 +12,7 @@ from tests.tidy.tree import Source, Tree
 SPARK_ROOMS = frozenset({"slipring.spark", "slipring.pipeline", "pyspark_slipring"})
 ONLY_IN: dict[str, frozenset[str]] = {
     "pyspark": SPARK_ROOMS,
-    "deltalake": SPARK_ROOMS,
+    "deltalake": frozenset({"slipring.lake"}),
     "cantools": frozenset({"slipring.dictionary"}),
     "starlette": frozenset({"slipring.console"}),
     "uvicorn": frozenset({"slipring.console"}),

@@ -137,17 +137,28 @@ fn read_error(error: ReadError) -> PyErr {
 type BufferPair = (Py<Buffer>, Py<Buffer>);
 
 /// Messages as columns; each attribute is a buffer in Arrow's layout, or two (ends, data).
-#[pyclass(frozen, get_all, module = "slipring._native")]
+#[pyclass(frozen, module = "slipring._native")]
 pub(crate) struct JournalColumns {
+    messages: Arc<MessageColumns>,
+    #[pyo3(get)]
     end: u64,
+    #[pyo3(get)]
     offset: Py<Buffer>,
+    #[pyo3(get)]
     receive_ns: Py<Buffer>,
+    #[pyo3(get)]
     receive_us: Py<Buffer>,
+    #[pyo3(get)]
     qos: Py<Buffer>,
+    #[pyo3(get)]
     retain: Py<Buffer>,
+    #[pyo3(get)]
     publisher: BufferPair,
+    #[pyo3(get)]
     topic: BufferPair,
+    #[pyo3(get)]
     properties: BufferPair,
+    #[pyo3(get)]
     payload: BufferPair,
 }
 
@@ -159,6 +170,7 @@ impl JournalColumns {
             Ok((buffer(Column::Ends(column))?, buffer(Column::Data(column))?))
         };
         Ok(Self {
+            messages: Arc::clone(&columns),
             end: columns.end,
             offset: buffer(Column::Numbers(|columns| &columns.offset))?,
             receive_ns: buffer(Column::Numbers(|columns| &columns.receive_ns))?,
@@ -170,6 +182,11 @@ impl JournalColumns {
             properties: pair(|columns| &columns.properties)?,
             payload: pair(|columns| &columns.payload)?,
         })
+    }
+
+    /// The same messages for Rust.
+    pub fn messages(&self) -> &MessageColumns {
+        &self.messages
     }
 }
 

@@ -61,19 +61,19 @@ class LakePart:
             await asyncio.sleep(LOOK_S)
 
     def _rows(self) -> int:
-        from slipring.pipeline import lake
+        from slipring.lake.status import status
 
         try:
-            return lake.status(self._data / "lake").rows
+            return status(self._data / "lake").rows
         except PipelineError:  # the first batch has not arrived yet
             return 0
 
     def _is_caught_up(self) -> bool:
-        from slipring.pipeline import lake
+        from slipring.lake.status import arrived
 
         journal = JournalReader(self._data / "journal")
         try:
-            return lake.arrived(self._data / "lake", journal.identity) >= journal.end_offset()
+            return arrived(self._data / "lake", journal.identity) >= journal.end_offset()
         except PipelineError:  # the first batch has not arrived yet
             return False
 

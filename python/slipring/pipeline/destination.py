@@ -11,7 +11,8 @@ from pathlib import Path
 from slipring.errors import JournalGap, PipelineError
 from slipring.journal.location import Journal, JournalLocation, settled_end
 from slipring.journal.offsets import check_within
-from slipring.pipeline.parquet import LakeTarget, WrittenFile
+from slipring.lake.storage import LakeLocation
+from slipring.pipeline.parquet import LakeTarget, RangeFile
 from slipring.pipeline.table import MessageTable
 
 
@@ -32,7 +33,7 @@ class Destination:
     def __init__(
         self,
         journal: JournalLocation,
-        lake: Path,
+        lake: Path | LakeLocation,
         consumer: str | None = None,
         keep_bytes: int | None = None,
     ) -> None:
@@ -59,9 +60,9 @@ class Destination:
 
     def target(self) -> LakeTarget:
         """What a worker must know to write files for the table."""
-        return LakeTarget(self.journal, str(self.table.path), self.committed())
+        return LakeTarget(self.journal, self.table.lake, self.committed())
 
-    def commit(self, batch: int, committed: int, written: Sequence[WrittenFile]) -> LakeCommit:
+    def commit(self, batch: int, committed: int, written: Sequence[RangeFile]) -> LakeCommit:
         """Add the files to the table, which ended at `committed` when they were begun.
 
         A range in which no offset has a message has no file; the table still records its end.

@@ -9,7 +9,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from slipring.errors import PipelineError
 from slipring.pipeline.destination import Destination, LakeCommit
-from slipring.pipeline.parquet import FILE_SCHEMA, LakeTarget, WrittenFile, write_ranges
+from slipring.pipeline.parquet import RANGE_FILE_SCHEMA, LakeTarget, RangeFile, write_ranges
 
 
 class Ingest:
@@ -52,7 +52,7 @@ class Ingest:
 
     def _write(self, ranges: DataFrame, batch: int) -> None:
         target = self.destination.target()
-        files = [WrittenFile(**row.asDict()) for row in _written_files(ranges, target).collect()]
+        files = [RangeFile(**row.asDict()) for row in _written_files(ranges, target).collect()]
         if files:
             self.on_batch(self.destination.commit(batch, target.committed, files))
 
@@ -63,4 +63,4 @@ def _written_files(ranges: DataFrame, target: LakeTarget) -> DataFrame:
     def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return write_ranges(batches, target)
 
-    return ranges.mapInArrow(write, from_arrow_schema(FILE_SCHEMA))
+    return ranges.mapInArrow(write, from_arrow_schema(RANGE_FILE_SCHEMA))

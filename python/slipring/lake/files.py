@@ -1,0 +1,232 @@
+"""Rows written as Parquet files of a table, in Spark's workers or in this process.
+
+Never makes a file visible: only a commit to the table does.
+"""
+
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyarrow import fs
+
+from slipring.errors import PipelineError
+from slipring.lake.statistics import log_statistics
+from slipring.lake.storage import LakeLocation
+from slipring.lake.table_spec import TableSpec
+
+# Small batches are gathered to one row group of up to so many bytes.
+GATHER_BYTES_MAX = 64 << 20
+DAY_US = 86_400_000_000
+
+FILE_SCHEMA = pa.schema(
+    [
+        pa.field("path", pa.string(), nullable=False),
+        pa.field("bytes", pa.int64(), nullable=False),
+        pa.field("rows", pa.int64(), nullable=False),
+        pa.field("partition", pa.map_(pa.string(), pa.string()), nullable=False),
+        pa.field("stats", pa.string(), nullable=False),
+    ]
+)
+"""The fields of WrittenFile, for Spark."""
+
+
+@dataclass(frozen=True)
+class WrittenFile:
+    """A Parquet file that is not part of the table yet; its path is below the table's."""
+
+    path: str
+    bytes: int
+    rows: int
+    partition: dict[str, str]
+    stats: str
+
+
+def file_batch(files: Sequence[WrittenFile]) -> pa.RecordBatch:
+    """Files as rows of FILE_SCHEMA, which a worker returns."""
+    rows = [{**vars(file), "partition": list(file.partition.items())} for file in files]
+    return pa.RecordBatch.from_pylist(rows, schema=FILE_SCHEMA)
+
+
+def constant(value: str, rows: int) -> pa.DictionaryArray:
+    """A column with one text in every row; costs 4 bytes for each."""
+    return pa.DictionaryArray.from_arrays(np.zeros(rows, np.int32), pa.array([value]))
+
+
+def write_file(
+    location: LakeLocation,
+    spec: TableSpec,
+    batches: Iterable[pa.RecordBatch],
+    partition_values: Mapping[str, str] | None = None,
+    *,
+    stem: str = "rows",
+) -> list[WrittenFile]:
+    """Write rows for the table `spec` of the lake at `location`: a file for each of its partitions.
+
+    Text columns may be dictionary arrays; nullable columns may be left out. The rows of a batch are
+    written in the order they have: sort them by `spec.sort_by` first. Without `partition_values`
+    they are split by day. The names are unique, so that two attempts never collide.
+    """
+    table = location.child(spec.name).filesystem()
+    files: dict[str, TableFile] = {}
+    with ExitStack() as unfinished:
+        for batch in batches:
+            for day, rows in _split(batch, spec, partition_values):
+                if day not in files:
+                    files[day] = unfinished.enter_context(TableFile(table, spec, day, stem))
+                files[day].add(rows)
+        return [file.finish() for file in files.values()]
+
+
+def _split(
+    batch: pa.RecordBatch, spec: TableSpec, partition_values: Mapping[str, str] | None
+) -> Iterator[tuple[str, pa.RecordBatch]]:
+    """The rows of each partition, in order; its value is empty if the table has no partitions."""
+    if batch.num_rows == 0:
+        return
+    if spec.day is None or partition_values is not None:
+        yield (partition_values or {}).get(spec.day or "", ""), batch
+        return
+    times = batch.column(spec.time).cast(pa.timestamp("us")).view(pa.int64())
+    bounds = pc.min_max(times).as_py()
+    first, last = bounds["min"] // DAY_US, bounds["max"] // DAY_US
+    if first == last:
+        yield _day_text(first), batch
+        return
+    days = times.to_numpy() // DAY_US
+    _, seen = np.unique(days, return_index=True)
+    for position in sorted(seen.tolist()):
+        day = int(days[position])
+        yield _day_text(day), batch.filter(pa.array(days == day))
+
+
+def _day_text(day: int) -> str:
+    return str(date.fromordinal(date(1970, 1, 1).toordinal() + day))
+
+
+class TableFile:
+    """One file while it is written; it has no footer before `finish`."""
+
+    def __init__(self, table: fs.FileSystem, spec: TableSpec, day: str, stem: str) -> None:
+        self.spec = spec
+        self.partition = {} if spec.day is None else {spec.day: day}
+        folder = f"{spec.day}={day}/" if spec.day else ""
+        self.path = f"{folder}{stem}-{uuid.uuid4().hex}.parquet"
+        self._table = table
+        self._schema = spec.file_schema
+        self._sink: pa.NativeFile | None = None
+        self._writer: pq.ParquetWriter | None = None
+        self._gathered: list[pa.RecordBatch] = []
+        self._footers: list[pq.FileMetaData] = []
+
+    def __enter__(self) -> "TableFile":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """An unfinished file stays behind without a footer; a vacuum removes it."""
+        if self._sink is not None and not self._sink.closed:
+            self._sink.close()
+
+    @property
+    def bytes(self) -> int:
+        """How much has been written, without the rows that are being gathered."""
+        return 0 if self._sink is None else self._sink.tell()
+
+    def add(self, rows: pa.RecordBatch) -> None:
+        self._gathered.append(conform(rows, self._schema))
+        count = sum(one.num_rows for one in self._gathered)
+        size = sum(one.nbytes for one in self._gathered)
+        if count >= self.spec.group_rows or size >= GATHER_BYTES_MAX:
+            self._flush()
+
+    def finish(self) -> WrittenFile:
+        """Write the footer."""
+        if self._gathered:
+            self._flush()
+        assert self._writer is not None, "a file has rows"
+        assert self._sink is not None
+        self._writer.close()
+        size = self._sink.tell()
+        self._sink.close()
+        (footer,) = self._footers
+        stats = log_statistics(footer, self._schema, self.spec.bounded_columns())
+        return WrittenFile(self.path, size, footer.num_rows, self.partition, stats)
+
+    def _flush(self) -> None:
+        rows = pa.Table.from_batches(_with_equal_types(self._gathered))
+        self._gathered = []
+        if self._writer is None:
+            self._writer = self._open(rows.schema)
+        elif rows.schema != self._writer.schema:
+            rows = rows.cast(self._writer.schema)
+        self._writer.write_table(rows, row_group_size=self.spec.group_rows)
+
+    def _open(self, schema: pa.Schema) -> pq.ParquetWriter:
+        folder = self.path.rpartition("/")[0]
+        if folder and _is_local(self._table):
+            self._table.create_dir(folder, recursive=True)
+        self._sink = self._table.open_output_stream(self.path, compression=None)
+        return pq.ParquetWriter(
+            self._sink,
+            schema,
+            compression="zstd",
+            compression_level=self.spec.level,
+            use_dictionary=list(self.spec.dictionary),
+            column_encoding=dict(self.spec.encodings),
+            write_statistics=self.spec.bounded_columns(),
+            store_schema=False,
+            metadata_collector=self._footers,
+        )
+
+
+def conform(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """The rows with exactly these columns; a missing nullable one is null everywhere."""
+    names = set(rows.schema.names)
+    if unknown := sorted(names - set(schema.names)):
+        raise PipelineError(f"the table has no column {', '.join(unknown)}")
+    columns: list[Any] = []
+    fields: list[pa.Field] = []
+    for field in schema:
+        if field.name in names:
+            columns.append(_fitted(rows.column(field.name), field))
+        elif field.nullable:
+            columns.append(pa.nulls(rows.num_rows, field.type))
+        else:
+            raise PipelineError(f"rows for the table lack the column {field.name}")
+        fields.append(field.with_type(columns[-1].type))
+    return pa.record_batch(columns, schema=pa.schema(fields))
+
+
+def _fitted(column: pa.Array, field: pa.Field) -> pa.Array:
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return column if kind == field.type else column.cast(field.type)
+
+
+def _with_equal_types(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    """A column that is a dictionary in some batches becomes plain if it is not one in all."""
+    if all(one.schema == batches[0].schema for one in batches):
+        return batches
+    plain = pa.schema(
+        [
+            field if all(one.schema.field(place) == field for one in batches) else _plain(field)
+            for place, field in enumerate(batches[0].schema)
+        ]
+    )
+    return [one.cast(plain) for one in batches]
+
+
+def _plain(field: pa.Field) -> pa.Field:
+    kind = field.type
+    return field.with_type(kind.value_type if pa.types.is_dictionary(kind) else kind)
+
+
+def _is_local(table: fs.FileSystem) -> bool:
+    return isinstance(table, fs.SubTreeFileSystem) and isinstance(table.base_fs, fs.LocalFileSystem)
