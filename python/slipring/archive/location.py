@@ -17,6 +17,8 @@ OPTIONS = (
     "AWS_REGION",
 )
 """What a location may be told; what it is not told, it takes from the environment."""
+IMPLIED = "AWS_ALLOW_HTTP"
+"""Others need it; here the endpoint says whether it is http."""
 REGION = "us-east-1"
 
 
@@ -47,7 +49,7 @@ class ArchiveLocation:
 
 def _told(given: Mapping[str, str]) -> dict[str, str]:
     told = {name.upper(): value for name, value in given.items()}
-    if unknown := sorted(set(told) - set(OPTIONS)):
+    if unknown := sorted(set(told) - {*OPTIONS, IMPLIED}):
         raise ConfigError(
             f"unknown option of S3 storage: {', '.join(unknown)}; known are {', '.join(OPTIONS)}"
         )
