@@ -10,7 +10,7 @@ import shutil
 import time
 from pathlib import Path
 
-from slipring.archive.location import ArchiveLocation
+from slipring.archive.location import CONSUMER, ArchiveLocation
 from slipring.archive.manifest import (
     KEY_DIGITS,
     MANIFEST,
@@ -24,9 +24,6 @@ from slipring.archive.segments import SNAPSHOT, checked, sealed_segments, snapsh
 from slipring.archive.store import ArchiveStore, OtherVersion
 from slipring.errors import ArchiveError, JournalGap
 from slipring.native import JournalReader, commit_consumer, list_consumers
-
-CONSUMER = "archive"
-"""The archive's name among the journal's consumers: retention waits for it."""
 
 
 class Archiver:

@@ -17,6 +17,8 @@ OPTIONS = (
     "AWS_REGION",
 )
 """What a location may be told; what it is not told, it takes from the environment."""
+CONSUMER = "archive"
+"""The archive's name among the journal's consumers: retention waits for it."""
 IMPLIED = "AWS_ALLOW_HTTP"
 """Others need it; here the endpoint says whether it is http."""
 REGION = "us-east-1"
