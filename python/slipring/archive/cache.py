@@ -11,10 +11,9 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
 from uuid import uuid4
+from weakref import finalize
 
 from slipring.archive.manifest import KEY_DIGITS, ArchivedSegment
 from slipring.archive.segments import HEADER_BYTES
@@ -29,15 +28,13 @@ LOCK = ".lock"
 TRIES = 8
 
 
-@dataclass
 class CachedSegment:
-    """A segment on this machine, which nobody removes until it is closed."""
+    """A segment on this machine, which nobody removes until this is closed or forgotten."""
 
-    folder: Path
-    _lock: TextIO
-
-    def close(self) -> None:
-        self._lock.close()
+    def __init__(self, folder: Path, lock: int) -> None:
+        """`lock` is the descriptor of a locked file."""
+        self.folder = folder
+        self.close = finalize(self, os.close, lock)
 
 
 class SegmentCache:
@@ -98,7 +95,7 @@ class SegmentCache:
                 (new / following.name).write_bytes(header)
             new.rename(folder)
         finally:
-            lock.close()
+            os.close(lock)
             shutil.rmtree(new, ignore_errors=True)
 
     def _make_room(self, wanted: int) -> None:
@@ -131,8 +128,9 @@ def download(store: ArchiveStore, segment: ArchivedSegment, file: Path) -> None:
         )
 
 
-def _lock(folder: Path) -> TextIO:
-    lock = (folder / LOCK).open("a")
+def _lock(folder: Path) -> int:
+    """The descriptor of the lock file of a folder, locked for reading the folder."""
+    lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     fcntl.flock(lock, fcntl.LOCK_SH)
     return lock
 
@@ -144,7 +142,7 @@ def _hold(folder: Path, name: str) -> CachedSegment | None:
     except FileNotFoundError:
         return None
     if not (folder / name).exists():
-        lock.close()
+        os.close(lock)
         return None
     os.utime(folder)
     return CachedSegment(folder, lock)
