@@ -78,6 +78,12 @@ impl SampleDecoder {
         self.decoder().is_full()
     }
 
+    /// Whether `decode` must be told which of the messages are samples.
+    fn has_plain(&self, py: Python<'_>, messages: &JournalColumns) -> bool {
+        let messages = messages.messages();
+        py.detach(|| self.decoder().has_plain(messages))
+    }
+
     /// Decodes messages from a row on. Returns the row to go on at, and whether its parameters are unknown.
     fn decode(
         &self,
@@ -206,6 +212,7 @@ fn rollup_buffers(columns: RollupColumns) -> NamedColumns {
         ("weighted", plain(columns.weighted)),
         ("weighted_ns", plain(columns.weighted_ns)),
         ("offset", plain(columns.offset)),
+        ("receive_ns", plain(columns.receive_ns)),
     ]);
     (rows, found)
 }

@@ -67,6 +67,15 @@ impl SampleDecoder {
         self.rows() >= self.rows_max || self.columns.item_bytes() >= ITEM_BYTES_MAX
     }
 
+    /// Whether there are plain messages on topics of parameters, so that `decode` must be told which are samples.
+    pub fn has_plain(&self, messages: &MessageColumns) -> bool {
+        let mut kinds = MessageKinds::default();
+        (0..messages.len()).any(|at| {
+            !kinds.is_frame(messages.properties.get(at))
+                && self.parameters.has_topic(messages.topic.get(at))
+        })
+    }
+
     /// Decodes messages from the row `at` on, until there are enough samples. `sampled` says which plain messages are
     /// samples. Stops at a message with unknown parameters, unless they are to be set aside.
     pub fn decode(

@@ -1,6 +1,6 @@
 //! The parameters by index: name, kind and labels, which never change for an index.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -53,6 +53,7 @@ pub struct KnownParameters {
     kinds: Vec<u8>,
     /// Whether each index is an enumeration.
     labelled: Vec<bool>,
+    topics: HashSet<Box<[u8]>>,
 }
 
 impl KnownParameters {
@@ -81,12 +82,18 @@ impl KnownParameters {
         }
         self.labelled[at] = entry.definition.kind.labels().is_some();
         self.kinds[at] = entry.kind.code();
+        self.topics.insert(entry.name.as_bytes().into());
         self.entries[at] = Some(entry);
     }
 
     /// A parameter.
     pub(crate) fn get(&self, index: u32) -> Option<&Entry> {
         self.entries.get(index as usize)?.as_ref()
+    }
+
+    /// Whether a topic is a parameter's.
+    pub(crate) fn has_topic(&self, topic: &[u8]) -> bool {
+        self.topics.contains(topic)
     }
 
     /// Whether an index is a parameter of this kind.

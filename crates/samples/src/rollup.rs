@@ -38,10 +38,12 @@ pub struct RollupColumns {
     pub weighted_ns: Vec<i64>,
     /// The highest offset of a sample in it.
     pub offset: Vec<i64>,
+    /// When the broker received the newest sample in it.
+    pub receive_ns: Vec<i64>,
 }
 
-/// Sums up samples that are sorted by parameter and time. The columns offset, quality and value are needed. Samples
-/// without a number have no window.
+/// Sums up samples that are sorted by parameter and time. The columns receive time, offset, quality and value are
+/// needed. Samples without a number have no window.
 pub fn rollup(samples: &SampleColumns, window_ns: i64) -> RollupColumns {
     let mut columns = RollupColumns::default();
     let window = |row: usize| samples.source_ns[row].div_euclid(window_ns);
@@ -116,7 +118,10 @@ impl RollupColumns {
         self.window_ns.push(window_ns);
         self.count.push(count);
         self.bad.push(bad);
-        self.offset.push(samples.offset[rows].iter().copied().max().unwrap_or_default());
+        let newest =
+            |column: &[i64]| column[rows.clone()].iter().copied().max().unwrap_or_default();
+        self.offset.push(newest(&samples.offset));
+        self.receive_ns.push(newest(&samples.receive_ns));
         let of = found.as_ref();
         self.min.push(of.map(|sum| sum.min));
         self.max.push(of.map(|sum| sum.max));
@@ -147,6 +152,7 @@ mod tests {
             columns.index.push(3);
             columns.source_ns.push(*time);
             columns.offset.push(offset);
+            columns.receive_ns.push(offset * 10);
             columns.quality.push(*quality);
             columns.value.push(*value);
         }
@@ -176,7 +182,7 @@ mod tests {
             (found.weighted, found.weighted_ns),
             (vec![2.0 * 4.0 + 6.0 * 4.0, 0.0], vec![8, 0])
         );
-        assert_eq!(found.offset, [54, 55]);
+        assert_eq!((found.offset, found.receive_ns), (vec![54, 55], vec![540, 550]));
     }
 
     #[test]

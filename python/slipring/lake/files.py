@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from slipring.errors import PipelineError
+from slipring.lake.columns import FewValues, conform, with_equal_types, with_used_values
 from slipring.lake.statistics import log_statistics
 from slipring.lake.storage import LakeLocation
 from slipring.lake.table_spec import TableSpec
@@ -124,14 +123,20 @@ class TableFile:
         self._writer: pq.ParquetWriter | None = None
         self._gathered: list[pa.RecordBatch] = []
         self._footers: list[pq.FileMetaData] = []
+        self._few = FewValues(spec.few)
 
     def __enter__(self) -> "TableFile":
         return self
 
     def __exit__(self, *_: object) -> None:
         """An unfinished file stays behind without a footer; a vacuum removes it."""
-        if self._sink is not None and not self._sink.closed:
-            self._sink.close()
+        self._close()
+
+    def delete(self) -> None:
+        """Delete what was written: it is not wanted any more."""
+        self._close()
+        if self._sink is not None:
+            self._table.delete_file(self.path)
 
     @property
     def bytes(self) -> int:
@@ -139,33 +144,46 @@ class TableFile:
         return 0 if self._sink is None else self._sink.tell()
 
     def add(self, rows: pa.RecordBatch) -> None:
-        self._gathered.append(conform(rows, self._schema))
+        self._gathered.append(self._few.seen(conform(rows, self._schema)))
         count = sum(one.num_rows for one in self._gathered)
         size = sum(one.nbytes for one in self._gathered)
-        if count >= self.spec.group_rows or size >= GATHER_BYTES_MAX:
-            self._flush()
+        if size >= GATHER_BYTES_MAX:
+            self._flush(count)
+        elif count >= self.spec.group_rows:
+            self._flush(count - count % self.spec.group_rows)
 
     def finish(self) -> WrittenFile:
         """Write the footer."""
         if self._gathered:
-            self._flush()
+            self._flush(sum(one.num_rows for one in self._gathered))
         assert self._writer is not None, "a file has rows"
         assert self._sink is not None
         self._writer.close()
         size = self._sink.tell()
         self._sink.close()
         (footer,) = self._footers
-        stats = log_statistics(footer, self._schema, self.spec.bounded_columns())
+        stats = log_statistics(footer, self._schema, self.spec.footer_columns(), self._few.bounds)
         return WrittenFile(self.path, size, footer.num_rows, self.partition, stats)
 
-    def _flush(self) -> None:
-        rows = pa.Table.from_batches(_with_equal_types(self._gathered))
-        self._gathered = []
+    def _close(self) -> None:
+        if self._sink is not None and not self._sink.closed:
+            self._sink.close()
+
+    def _flush(self, count: int) -> None:
+        """Write the first rows that were gathered."""
+        rows = pa.Table.from_batches(with_equal_types(self._gathered))
+        if len(self._gathered) > 1:
+            # A row group has one dictionary for each column, or none.
+            rows = rows.unify_dictionaries().combine_chunks()
+        self._gathered = rows.slice(count).to_batches()
+        rows = rows.slice(0, count)
         if self._writer is None:
             self._writer = self._open(rows.schema)
         elif rows.schema != self._writer.schema:
             rows = rows.cast(self._writer.schema)
-        self._writer.write_table(rows, row_group_size=self.spec.group_rows)
+        for start in range(0, rows.num_rows, self.spec.group_rows):
+            group = rows.slice(start, self.spec.group_rows)
+            self._writer.write_table(with_used_values(group), row_group_size=group.num_rows)
 
     def _open(self, schema: pa.Schema) -> pq.ParquetWriter:
         folder = self.path.rpartition("/")[0]
@@ -177,55 +195,12 @@ class TableFile:
             schema,
             compression="zstd",
             compression_level=self.spec.level,
-            use_dictionary=list(self.spec.dictionary),
+            use_dictionary=[*self.spec.few, *self.spec.dictionary],
             column_encoding=dict(self.spec.encodings),
-            write_statistics=self.spec.bounded_columns(),
+            write_statistics=self.spec.footer_columns(),
             store_schema=False,
             metadata_collector=self._footers,
         )
-
-
-def conform(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """The rows with exactly these columns; a missing nullable one is null everywhere."""
-    names = set(rows.schema.names)
-    if unknown := sorted(names - set(schema.names)):
-        raise PipelineError(f"the table has no column {', '.join(unknown)}")
-    columns: list[Any] = []
-    fields: list[pa.Field] = []
-    for field in schema:
-        if field.name in names:
-            columns.append(_fitted(rows.column(field.name), field))
-        elif field.nullable:
-            columns.append(pa.nulls(rows.num_rows, field.type))
-        else:
-            raise PipelineError(f"rows for the table lack the column {field.name}")
-        fields.append(field.with_type(columns[-1].type))
-    return pa.record_batch(columns, schema=pa.schema(fields))
-
-
-def _fitted(column: pa.Array, field: pa.Field) -> pa.Array:
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    return column if kind == field.type else column.cast(field.type)
-
-
-def _with_equal_types(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
-    """A column that is a dictionary in some batches becomes plain if it is not one in all."""
-    if all(one.schema == batches[0].schema for one in batches):
-        return batches
-    plain = pa.schema(
-        [
-            field if all(one.schema.field(place) == field for one in batches) else _plain(field)
-            for place, field in enumerate(batches[0].schema)
-        ]
-    )
-    return [one.cast(plain) for one in batches]
-
-
-def _plain(field: pa.Field) -> pa.Field:
-    kind = field.type
-    return field.with_type(kind.value_type if pa.types.is_dictionary(kind) else kind)
 
 
 def _is_local(table: fs.FileSystem) -> bool:

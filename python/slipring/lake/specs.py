@@ -1,42 +1,52 @@
-"""The tables of the lake. A column that is added here later must be nullable."""
+"""The tables of the lake: here those that only repeat a journal, and `TABLES` with all.
+
+A column that is added later must be nullable.
+"""
 
 import pyarrow as pa
 
 from slipring.journal.columns import DELTA_PACKED
 from slipring.journal.columns import SCHEMA as MESSAGE_SCHEMA
-from slipring.lake.table_spec import TableSpec
+from slipring.lake.job_specs import (
+    BUDGET,
+    EVENTS,
+    LATENCY,
+    ROLLUP_LATE,
+    ROLLUPS,
+    SUBSCRIPTIONS,
+)
+from slipring.lake.table_spec import TableSpec, schema_of, with_day
+
+__all__ = [
+    "BUDGET",
+    "DERIVED",
+    "EVENTS",
+    "FRAMES",
+    "LATENCY",
+    "MESSAGES",
+    "PARAMETERS",
+    "ROLLUPS",
+    "ROLLUP_LATE",
+    "SAMPLES",
+    "SAMPLE_SCHEMA",
+    "SET_ASIDE",
+    "SUBSCRIPTIONS",
+    "TABLES",
+]
 
 _TIME = pa.timestamp("us", tz="UTC")
-_DAY = pa.date32()
 _PACKED, _SPLIT = "DELTA_BINARY_PACKED", "BYTE_STREAM_SPLIT"
-
-# pyarrow is not typed: what a column may hold is checked when rows are written.
-Columns = dict[str, pa.DataType]
-
-
-def _schema(columns: Columns, nullable: Columns | None = None) -> pa.Schema:
-    """Columns that have a value in every row, then those that may be null."""
-    return pa.schema(
-        [
-            *(pa.field(name, kind, nullable=False) for name, kind in columns.items()),
-            *(pa.field(name, kind) for name, kind in (nullable or {}).items()),
-        ]
-    )
-
-
-def _day_last(schema: pa.Schema, name: str) -> pa.Schema:
-    return schema.append(pa.field(name, _DAY, nullable=False))
-
 
 MESSAGES = TableSpec(
     name="messages",
-    schema=_day_last(
+    schema=with_day(
         pa.schema([pa.field("journal", pa.string(), nullable=False), *MESSAGE_SCHEMA]),
         "receive_date",
     ),
     day="receive_date",
     sort_by=("offset",),
-    dictionary=("journal", "publisher", "topic", "qos"),
+    few=("journal",),
+    dictionary=("publisher", "topic", "qos"),
     encodings=DELTA_PACKED,
     # Enough rows to compress well. The reader's byte limit bounds a worker's memory.
     group_rows=1 << 20,
@@ -68,12 +78,14 @@ SAMPLE_SCHEMA = pa.schema(
 def _samples(name: str) -> TableSpec:
     return TableSpec(
         name=name,
-        schema=_day_last(SAMPLE_SCHEMA, "receive_date"),
+        schema=with_day(SAMPLE_SCHEMA, "receive_date"),
         day="receive_date",
         sort_by=("index", "source_ns"),
         slice_hours=1,
-        dictionary=("journal", "parameter", "index", "quality", "kind", "unit", "text"),
-        encodings={"value": _SPLIT, "offset": _PACKED},
+        few=("journal", "kind", "unit"),
+        dictionary=("parameter", "text"),
+        # Times and offsets repeat from parameter to parameter: zstd finds that in plain values.
+        encodings={"value": _SPLIT, "offset": _SPLIT},
     )
 
 
@@ -84,8 +96,8 @@ DERIVED = _samples("derived")
 
 FRAMES = TableSpec(
     name="frames",
-    schema=_day_last(
-        _schema(
+    schema=with_day(
+        schema_of(
             {
                 "journal": pa.string(),
                 "offset": pa.int64(),
@@ -112,15 +124,16 @@ FRAMES = TableSpec(
     ),
     day="receive_date",
     sort_by=("offset",),
-    dictionary=("journal", "publisher", "topic", "table"),
+    few=("journal",),
+    dictionary=("publisher", "topic", "table"),
     encodings=dict.fromkeys(("offset", "receive_time", "receive_ns", "sequence"), _PACKED),
 )
 """A row for each frame."""
 
 SET_ASIDE = TableSpec(
     name="set_aside",
-    schema=_day_last(
-        _schema(
+    schema=with_day(
+        schema_of(
             {
                 "journal": pa.string(),
                 "offset": pa.int64(),
@@ -135,13 +148,14 @@ SET_ASIDE = TableSpec(
     ),
     day="receive_date",
     sort_by=("offset",),
-    dictionary=("journal", "topic", "publisher", "reason"),
+    few=("journal",),
+    dictionary=("topic", "publisher", "reason"),
 )
 """A row for each record of a journal that could not be decoded."""
 
 PARAMETERS = TableSpec(
     name="parameters",
-    schema=_schema(
+    schema=schema_of(
         {
             "journal": pa.string(),
             "table": pa.int64(),
@@ -165,182 +179,10 @@ PARAMETERS = TableSpec(
     ),
     time="",
     sort_by=("index", "since_offset"),
-    dictionary=("journal", "type", "unit"),
+    few=("journal",),
+    dictionary=("type", "unit"),
 )
 """The history of definitions: a row for each, from the offset at which it became true."""
-
-_ROLLUP = {
-    "journal": pa.string(),
-    "parameter": pa.string(),
-    "index": pa.int32(),
-    "window_start": _TIME,
-    "window_ns": pa.int64(),
-    "count": pa.int64(),
-    "bad": pa.int64(),
-}
-_ROLLUP_VALUES = {
-    "min": pa.float64(),
-    "max": pa.float64(),
-    "mean": pa.float64(),
-    "first": pa.float64(),
-    "first_time": _TIME,
-    "last": pa.float64(),
-    "last_time": _TIME,
-    "time_weighted_mean": pa.float64(),
-    "sum": pa.float64(),
-    "first_ns": pa.int64(),
-    "last_ns": pa.int64(),
-    "weighted": pa.float64(),
-    "weighted_ns": pa.int64(),
-    "unit": pa.string(),
-    "offset": pa.int64(),
-    "receive_ns": pa.int64(),
-}
-
-
-def _rollup(name: str, nullable: Columns = _ROLLUP_VALUES) -> TableSpec:
-    return TableSpec(
-        name=name,
-        schema=_day_last(_schema(_ROLLUP, nullable), "date"),
-        day="date",
-        time="window_start",
-        sort_by=("index", "window_ns"),
-        dictionary=("journal", "parameter", "index", "unit", "count", "bad", "reason"),
-        encodings={name: _SPLIT for name, kind in nullable.items() if kind == pa.float64()},
-    )
-
-
-ROLLUPS = {every: _rollup(f"rollup_{every}") for every in ("1s", "1m", "1h")}
-"""One row for each journal, parameter and window."""
-ROLLUP_LATE = _rollup(
-    "rollup_late",
-    {
-        **{name: kind for name, kind in _ROLLUP_VALUES.items() if name != "time_weighted_mean"},
-        "every": pa.string(),
-        "reason": pa.string(),
-    },
-)
-"""A row for each partial of a window that came too late to be corrected in place."""
-
-EVENTS = TableSpec(
-    name="events",
-    schema=_day_last(
-        _schema(
-            {
-                "journal": pa.string(),
-                "event_time": _TIME,
-                "event_ns": pa.int64(),
-                "parameter": pa.string(),
-                "event": pa.string(),
-            },
-            {
-                "index": pa.int32(),
-                "rule": pa.string(),
-                "severity": pa.string(),
-                "value": pa.float64(),
-                "limit": pa.float64(),
-                "unit": pa.string(),
-                "quality": pa.int16(),
-                "crossed_ns": pa.int64(),
-                "duration_ns": pa.int64(),
-                "offset": pa.int64(),
-                "text": pa.string(),
-            },
-        ),
-        "date",
-    ),
-    day="date",
-    time="event_time",
-    sort_by=("event_ns",),
-    dictionary=("journal", "parameter", "event", "rule", "severity", "unit"),
-)
-"""A row each time that a parameter goes beyond a limit, or comes back."""
-
-LATENCY = TableSpec(
-    name="latency",
-    schema=_day_last(
-        _schema(
-            {
-                "journal": pa.string(),
-                "window_start": _TIME,
-                "window_ns": pa.int64(),
-                "publisher": pa.string(),
-                "hop": pa.string(),
-                "count": pa.int64(),
-            },
-            {
-                "min_ns": pa.int64(),
-                "mean_ns": pa.float64(),
-                "p50_ns": pa.int64(),
-                "p95_ns": pa.int64(),
-                "p99_ns": pa.int64(),
-                "max_ns": pa.int64(),
-            },
-        ),
-        "date",
-    ),
-    day="date",
-    time="window_start",
-    sort_by=("window_ns",),
-    dictionary=("journal", "publisher", "hop"),
-)
-"""The age of samples at each hop, by publisher and window."""
-
-SUBSCRIPTIONS = TableSpec(
-    name="subscriptions",
-    schema=_day_last(
-        _schema(
-            {
-                "journal": pa.string(),
-                "window_start": _TIME,
-                "window_ns": pa.int64(),
-                "parameter": pa.string(),
-                "arrivals": pa.int64(),
-            },
-            {
-                "index": pa.int32(),
-                "wish_ns": pa.int64(),
-                "within_1_percent": pa.float64(),
-                "within_5_percent": pa.float64(),
-                "mean_ns": pa.float64(),
-                "max_ns": pa.int64(),
-            },
-        ),
-        "date",
-    ),
-    day="date",
-    time="window_start",
-    sort_by=("window_ns",),
-    dictionary=("journal", "parameter"),
-)
-"""The share of arrivals that came within 1 % and 5 % of the wished interval."""
-
-BUDGET = TableSpec(
-    name="budget",
-    schema=_day_last(
-        _schema(
-            {
-                "journal": pa.string(),
-                "vehicle": pa.string(),
-                "window_start": _TIME,
-                "window_ns": pa.int64(),
-                "messages": pa.int64(),
-                "bytes": pa.int64(),
-            },
-            {
-                "cap_bytes": pa.int64(),
-                "share": pa.float64(),
-                "reached_time": _TIME,
-            },
-        ),
-        "date",
-    ),
-    day="date",
-    time="window_start",
-    sort_by=("window_ns",),
-    dictionary=("journal", "vehicle"),
-)
-"""The bytes of each vehicle and day, against its cap, and when the cap will be reached."""
 
 TABLES = {
     spec.name: spec

@@ -7,10 +7,10 @@ its writer has compared all values already.
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,34 +20,52 @@ TEXT_MAX = 256
 _LAST_CHARACTER = "\U0010ffff"
 
 
-def log_statistics(footer: pq.FileMetaData, schema: pa.Schema, columns: Sequence[str]) -> str:
-    """The statistics of a whole file as JSON, for the named columns of it."""
-    positions = {schema.names[place]: place for place in range(len(schema.names))}
-    least: dict[str, Any] = {}
-    most: dict[str, Any] = {}
-    nulls: dict[str, int] = {}
-    for name in columns:
-        found = [
-            footer.row_group(group).column(positions[name]).statistics
-            for group in range(footer.num_row_groups)
-        ]
-        nulls[name] = sum(one.null_count for one in found)
-        bounds = [(one.min, one.max) for one in found if one.has_min_max]
-        is_float = pa.types.is_floating(schema.field(name).type)
-        if is_float and len(bounds) < sum(one.num_values > 0 for one in found):
-            # Parquet has no bounds for values that are all NaN. Let no query skip the file.
-            bounds.append((-math.inf, math.inf))
-        if bounds:
-            least[name] = lower(min(low for low, _ in bounds))
-            most[name] = upper(max(high for _, high in bounds))
+class Bounds(NamedTuple):
+    """The least and the greatest value of a column (None if it is null everywhere), and nulls."""
+
+    least: Any
+    most: Any
+    nulls: int
+
+
+def log_statistics(
+    footer: pq.FileMetaData,
+    schema: pa.Schema,
+    columns: Sequence[str],
+    others: Mapping[str, Bounds],
+) -> str:
+    """The statistics of a file as JSON: of some columns from its footer, of others as given."""
+    positions = {name: place for place, name in enumerate(schema.names)}
+    bounds = {
+        **{
+            name: _from_footer(footer, positions[name], schema.field(name).type) for name in columns
+        },
+        **others,
+    }
+    known = {name: one for name, one in bounds.items() if one.least is not None}
     return json.dumps(
         {
             "numRecords": footer.num_rows,
-            "minValues": least,
-            "maxValues": most,
-            "nullCount": nulls,
+            "minValues": {name: lower(one.least) for name, one in known.items()},
+            "maxValues": {name: upper(one.most) for name, one in known.items()},
+            "nullCount": {name: one.nulls for name, one in bounds.items()},
         }
     )
+
+
+def _from_footer(footer: pq.FileMetaData, position: int, kind: pa.DataType) -> Bounds:
+    found = [
+        footer.row_group(group).column(position).statistics
+        for group in range(footer.num_row_groups)
+    ]
+    nulls = sum(one.null_count for one in found)
+    known = [one for one in found if one.has_min_max]
+    if pa.types.is_floating(kind) and any(one.num_values and not one.has_min_max for one in found):
+        # Parquet has no bounds for values that are all NaN. Let no query skip the file.
+        return Bounds(-math.inf, math.inf, nulls)
+    if not known:
+        return Bounds(None, None, nulls)
+    return Bounds(min(one.min for one in known), max(one.max for one in known), nulls)
 
 
 def lower(value: Any) -> Any:

@@ -19,6 +19,7 @@ OPTIONS = (
     "AWS_SECRET_ACCESS_KEY",
     "AWS_SESSION_TOKEN",
     "AWS_REGION",
+    "AWS_ALLOW_HTTP",
 )
 """What a location may be told; what it is not told, it takes from the environment."""
 
@@ -58,8 +59,8 @@ class LakeLocation:
         """What delta-rs needs. A log entry is put only if it is not there: commits are atomic."""
         if self.is_local:
             return {}
-        plain = "true" if self._endpoint().startswith("http://") else "false"
-        return {**self.options, "AWS_CONDITIONAL_PUT": "etag", "AWS_ALLOW_HTTP": plain}
+        http = {"AWS_ALLOW_HTTP": "true"} if self._endpoint().startswith("http://") else {}
+        return {**self.options, **http, "AWS_CONDITIONAL_PUT": "etag"}
 
     def filesystem(self) -> fs.FileSystem:
         """Files by their paths below this location, to write and to read them."""

@@ -77,20 +77,21 @@ class LakeTable:
         remove: Sequence[str] = (),
         *,
         after: Mapping[str, int | None] | None = None,
-        data_change: bool = True,
+        rearranged_ms: int | None = None,
     ) -> None:
         """Add and remove files and record versions of applications, in one transaction.
 
         Raises LakeConflict, and changes nothing, if another writer has committed for one of the
         applications since this table looked, or since the versions `after`, or has removed a file
-        that is to be removed here. Other commits at the same time do no harm. Without
-        `data_change` the same rows are only arranged in other files.
+        that is to be removed here. Other commits at the same time do no harm. With
+        `rearranged_ms` the new files have exactly the rows of the removed ones, which were
+        committed up to this time; readers of changes need not look at them.
         """
         seen = {app: self.recorded(app) for app in versions} | dict(after or {})
         for attempts_left in reversed(range(COMMIT_ATTEMPTS)):
             self._refuse_overtaken(seen)
             try:
-                self._commit_once(files, versions, remove, data_change)
+                self._commit_once(files, versions, remove, rearranged_ms)
             except CommitFailedError as error:
                 self.delta.update_incremental()
                 if not attempts_left:
@@ -129,15 +130,16 @@ class LakeTable:
         files: Sequence[WrittenFile],
         versions: Mapping[str, int],
         remove: Sequence[str],
-        data_change: bool,
+        rearranged_ms: int | None,
     ) -> None:
         now_ms = time.time_ns() // 1_000_000
+        time_ms, data_change = rearranged_ms or now_ms, rearranged_ms is None
         applications = [Transaction(app, version) for app, version in versions.items()]
         if remove:
             applications.append(Transaction(REWRITES, (self.recorded(REWRITES) or 0) + 1))
         self.delta.create_write_transaction(
             [
-                *(_add_action(file, now_ms, data_change) for file in files),
+                *(_add_action(file, time_ms, data_change) for file in files),
                 *(
                     RemoveAction(file.path, data_change, now_ms, file.bytes, dict(file.partition))
                     for file in self._held(remove)
@@ -252,12 +254,12 @@ def _entry(row: dict[str, object]) -> TableFileEntry:
     )
 
 
-def _add_action(file: WrittenFile, now_ms: int, data_change: bool) -> AddAction:
+def _add_action(file: WrittenFile, time_ms: int, data_change: bool) -> AddAction:
     return AddAction(
         path=file.path,
         size=file.bytes,
         partition_values=file.partition,
-        modification_time=now_ms,
+        modification_time=time_ms,
         data_change=data_change,
         stats=file.stats,
     )

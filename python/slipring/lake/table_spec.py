@@ -24,8 +24,12 @@ class TableSpec:
     """One or two integer columns; rows of a compacted file ascend by them."""
     slice_hours: int = 24
     """Files of one slice of time are compacted together."""
+    is_corrected: bool = False
+    """Whether its job replaces files of an open slice; they are not compacted then."""
+    few: tuple[str, ...] = ()
+    """Texts with a handful of different values. Their bounds are in the log, not in the files."""
     dictionary: tuple[str, ...] = ()
-    """Columns with few different values."""
+    """Other columns in which values repeat."""
     encodings: Mapping[str, str] = field(default_factory=dict)
     """Parquet's encodings of other columns; PLAIN for those that are not named."""
     group_rows: int = GROUP_ROWS
@@ -41,6 +45,29 @@ class TableSpec:
         """The columns that are in the files."""
         return pa.schema([one for one in self.schema if one.name != self.day])
 
-    def bounded_columns(self) -> list[str]:
-        """The columns that have statistics: all but those of bytes."""
-        return [one.name for one in self.file_schema if not pa.types.is_binary(one.type)]
+    def footer_columns(self) -> list[str]:
+        """The columns whose bounds are in the files: all but `few` and those of bytes."""
+        return [
+            one.name
+            for one in self.file_schema
+            if one.name not in self.few and not pa.types.is_binary(one.type)
+        ]
+
+
+# pyarrow is not typed: what a column may hold is checked when rows are written.
+Columns = dict[str, pa.DataType]
+
+
+def schema_of(columns: Columns, nullable: Columns | None = None) -> pa.Schema:
+    """Columns that have a value in every row, then those that may be null."""
+    return pa.schema(
+        [
+            *(pa.field(name, kind, nullable=False) for name, kind in columns.items()),
+            *(pa.field(name, kind) for name, kind in (nullable or {}).items()),
+        ]
+    )
+
+
+def with_day(schema: pa.Schema, name: str) -> pa.Schema:
+    """The columns, and the day by which a table is partitioned."""
+    return schema.append(pa.field(name, pa.date32(), nullable=False))

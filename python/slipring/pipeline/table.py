@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from slipring.errors import LakeConflict
 from slipring.lake.files import WrittenFile
 from slipring.lake.retention import SizeBound
 from slipring.lake.specs import MESSAGES
@@ -38,11 +39,22 @@ class MessageTable:
 
         If two writers commit the same range at once, one gets LakeConflict.
         """
+        versions = {app_id(journal): end, epoch_id(journal): epoch}
         new_bytes = sum(file.bytes for file in files)
         surplus = [] if self._bound is None else self._bound.surplus(new_bytes)
         gone = [file.path for file in surplus]
-        self._table.commit(files, {app_id(journal): end, epoch_id(journal): epoch}, gone)
+        before = {app: self._table.recorded(app) for app in versions}
+        try:
+            self._table.commit(files, versions, gone, after=before)
+        except LakeConflict:
+            if not gone:
+                raise
+            # Perhaps only the old files were replaced meanwhile: they go with a later commit.
+            surplus, gone = [], []
+            self._table.commit(files, versions, after=before)
         self._table.delete_files(gone)
+        if self._bound is not None:
+            self._bound.changed(new_bytes - sum(file.bytes for file in surplus))
 
     def _shorten_log(self) -> None:
         """Keep the log short, and remove the files that a killed run left behind."""
