@@ -204,6 +204,6 @@ def test_an_archive_alone_has_no_consumers(archived: ArchiveLocation) -> None:
 def test_an_archive_is_shown_by_its_options_and_never_its_keys(archived: ArchiveLocation) -> None:
     there = JournalArchive(archived, JournalBroker("mqtt://host", "lake", "pencil"))
     options = {name.lower(): value for name, value in there.options().items()}
-    assert JournalArchive.from_options(options["path"], options) == there
+    assert JournalArchive.from_options(options["path"], options["broker"], options) == there
     assert "pencil" not in repr(there)
     assert archived.options["AWS_SECRET_ACCESS_KEY"] not in repr(there)

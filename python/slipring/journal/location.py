@@ -157,14 +157,13 @@ class JournalArchive:
     cache_bytes: int | None = None
 
     @classmethod
-    def from_options(cls, url: str, given: Mapping[str, str]) -> Self:
+    def from_options(cls, url: str, broker: str | None, given: Mapping[str, str]) -> Self:
         """From Spark's options; keys may be in the environment of the driver instead."""
         told = {
             known: given[name.lower()]
             for name, known in S3_OPTIONS.items()
             if name.lower() in given
         }
-        broker = given.get("broker")
         size = given.get("cachebytes")
         if size is not None and not size.isdecimal():
             raise ValueError(f"option cacheBytes is {size!r}; allowed: a whole number")

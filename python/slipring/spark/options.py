@@ -139,7 +139,7 @@ def _location(given: Mapping[str, str]) -> JournalLocation:
     if path and is_archive(path):
         if not broker:
             _refuse(BROKER_NAMES, given, f"a broker only, and {path} is an archive")
-        return JournalArchive.from_options(path, given)
+        return JournalArchive.from_options(path, broker, given)
     if path and broker:
         raise ValueError("options path and broker are both given; give one of them")
     _refuse(ARCHIVE_NAMES, given, f"an archive only, and {broker or path} is none")
@@ -221,7 +221,9 @@ def _time_ns(given: Mapping[str, str], name: str) -> int | None:
             f"option {name} is {text!r}; allowed: a time like 2026-11-17T12:00:00Z, or nanoseconds "
             "since 1970"
         ) from None
-    since = (found if found.tzinfo else found.replace(tzinfo=UTC)) - datetime(1970, 1, 1, tzinfo=UTC)
+    since = (found if found.tzinfo else found.replace(tzinfo=UTC)) - datetime(
+        1970, 1, 1, tzinfo=UTC
+    )
     return (since.days * 86_400 + since.seconds) * 10**9 + since.microseconds * 1_000
 
 
