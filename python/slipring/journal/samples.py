@@ -176,7 +176,9 @@ class SampleReader:
             values = [column[positions[offset]].as_py() for column in rows.columns]
             self.set_aside.append(SetAside(*values, reason))
 
-    def _batch(self, rows: int, columns: dict[str, object], *, as_text: bool) -> pa.RecordBatch:
+    def _batch(
+        self, rows: int, columns: dict[str, object], *, as_text: bool
+    ) -> pa.RecordBatch:
         index = arrow_array(pa.int32(), rows, columns["index"])
         looked_up = {
             "parameter": self.known.parameter,
