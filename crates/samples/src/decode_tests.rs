@@ -27,7 +27,7 @@ fn parameters() -> KnownParameters {
         )
     });
     let all: Vec<String> = plain.chain(labels).collect();
-    let text = format!(r#"{{"table": {TABLE}, "parameters": [{}]}}"#, all.join(","));
+    let text = format!(r#"{{"table": {TABLE}, "versions": [{}]}}"#, all.join(","));
     KnownParameters::from_json(&text).unwrap()
 }
 

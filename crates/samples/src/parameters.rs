@@ -30,8 +30,7 @@ pub enum ParametersError {
 #[derive(Deserialize)]
 struct ListJson {
     table: u32,
-    #[serde(alias = "versions")]
-    parameters: Vec<ParameterJson>,
+    versions: Vec<ParameterJson>,
 }
 
 #[derive(Deserialize)]
@@ -57,12 +56,12 @@ pub struct KnownParameters {
 }
 
 impl KnownParameters {
-    /// Reads `{"table": 7, "parameters": [{"index": 0, "name": "a", "type": "f64"}]}`. Of several with one index the
+    /// Reads `{"table": 7, "versions": [{"index": 0, "name": "a", "type": "f64"}]}`. Of several with one index the
     /// last counts: they differ in their descriptions only.
     pub fn from_json(text: &str) -> Result<Self, ParametersError> {
-        let ListJson { table, parameters } = serde_json::from_str(text)?;
+        let ListJson { table, versions } = serde_json::from_str(text)?;
         let mut known = Self { table, ..Self::default() };
-        for one in parameters {
+        for one in versions {
             let index = one.index;
             let wrong = |reason| ParametersError::Parameter { index, reason };
             if index > INDEX_MAX {

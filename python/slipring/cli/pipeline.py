@@ -64,7 +64,7 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
 
     journal, lake = _journal(data, broker, user, ca), lake or data / "lake"
     source = journal if isinstance(journal, Path) else journal.url
-    print(f"slipring pipeline: {source} to {lake / 'messages'}", flush=True)
+    print(f"slipring pipeline: {source} to {lake}", flush=True)
     run(
         journal,
         lake,
@@ -99,4 +99,6 @@ def _stop_on_signals() -> threading.Event:
 
 
 def _tell(batch: "LakeCommit") -> None:
-    print(f"{batch.rows:>9,} messages into the lake, up to offset {batch.end:,}", flush=True)
+    counts = [f"{rows:,} {name.replace('_', ' ')}" for name, rows in batch.rows.items() if rows]
+    what = ", ".join(counts) or "nothing"
+    print(f"  {what} into the lake, up to offset {batch.end:,}", flush=True)

@@ -5,14 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
-from slipring.errors import JournalError
-from slipring.journal.location import JournalFolder, JournalLocation, OpenJournal
-from slipring.native import journal_table, match_topics
-
-NOTHING = '{"table":0,"parameters":[]}'
+from slipring.journal.location import OpenJournal
+from slipring.native import match_topics
 
 
 @dataclass(frozen=True)
@@ -20,20 +16,27 @@ class KnownParameters:
     """Names, types and units by index, as Arrow columns; and the same as text for the decoder."""
 
     json: str
+    edition: tuple[int, int, int]
+    """Two with the same edition are equal: table, revision, epoch."""
     names: pa.StringArray
     """By index; empty where there is no parameter."""
     kinds: pa.DictionaryArray
     units: pa.DictionaryArray
 
     @classmethod
+    def of(cls, journal: OpenJournal) -> "KnownParameters":
+        """What a journal defines now, with removed parameters."""
+        return cls.of_json(journal.definitions())
+
+    @classmethod
     def of_json(cls, text: str) -> "KnownParameters":
-        """From the definitions of a journal or a broker."""
-        listed = json.loads(text)
-        rows: list[dict[str, Any]] = listed.get("versions") or listed.get("parameters") or []
-        by_index = {row["index"]: row for row in rows}
+        """From the definitions of a journal. Of several with one index any one will do."""
+        listed: dict[str, Any] = json.loads(text)
+        by_index = {row["index"]: row for row in listed["versions"]}
         every = [by_index.get(index, {}) for index in range(max(by_index, default=-1) + 1)]
         return cls(
             text,
+            (listed["table"], listed["revision"], listed["epoch"]),
             pa.array([row.get("name", "") for row in every], pa.string()),
             pa.array([row.get("type", "") for row in every], pa.string()).dictionary_encode(),
             pa.array([row.get("unit") for row in every], pa.string()).dictionary_encode(),
@@ -47,7 +50,8 @@ class KnownParameters:
 
     def parameter(self, index: pa.Array, *, as_text: bool) -> pa.Array:
         """The names of these indices."""
-        return self._looked_up(self.names, index, as_text=as_text)
+        # The index of a parameter is its position in the dictionary.
+        return self.names.take(index) if as_text else _dictionary(index, self.names)
 
     def kind(self, index: pa.Array, *, as_text: bool) -> pa.Array:
         """The types of these indices."""
@@ -57,28 +61,11 @@ class KnownParameters:
         """The units of these indices."""
         return _by_code(self.units, index, as_text=as_text)
 
-    @staticmethod
-    def _looked_up(texts: pa.Array, index: pa.Array, *, as_text: bool) -> pa.Array:
-        # The index of a parameter is its position in the dictionary.
-        return texts.take(index) if as_text else pa.DictionaryArray.from_arrays(index, texts)
-
 
 def _by_code(known: pa.DictionaryArray, index: pa.Array, *, as_text: bool) -> pa.Array:
     codes = known.indices.take(index)
-    if as_text:
-        return known.dictionary.take(codes)
-    return pa.DictionaryArray.from_arrays(codes, known.dictionary)
+    return known.dictionary.take(codes) if as_text else _dictionary(codes, known.dictionary)
 
 
-def known_parameters(location: JournalLocation, journal: OpenJournal) -> KnownParameters:
-    """What a journal defines now, with removed parameters."""
-    del journal
-    if not isinstance(location, JournalFolder):
-        raise JournalError("samples are read from a folder only")
-    text, _, _ = journal_table(location.path)
-    return KnownParameters.of_json(text or NOTHING)
-
-
-def empty_index() -> pa.Array:
-    """No indices."""
-    return pa.array(np.zeros(0, np.int32))
+def _dictionary(codes: pa.Array, texts: pa.Array) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(codes, texts)

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from slipring.journal.location import Journal
 from slipring.journal.native_columns import arrow_array
-from slipring.journal.samples import SampleReader, SampleRequest
+from slipring.journal.samples import JournalSamples, SampleRequest
 
 _TIME = pa.timestamp("us", tz="UTC")
 
@@ -47,12 +47,13 @@ def read_rollup(
     start: int,
     end: int,
     window_ns: int,
+    *,
     request: SampleRequest | None = None,
     names: tuple[str, ...] = COLUMNS,
 ) -> Iterator[pa.RecordBatch]:
     """The windows of the samples of the offsets [start, end)."""
     asked = replace(request or SampleRequest(), columns=_NEEDED)
-    reader = SampleReader(journal, asked, ROWS_MAX)
+    reader = JournalSamples(journal, asked, ROWS_MAX)
     schema = pa.schema([SCHEMA.field(name) for name in names])
     for rows, columns in reader.rollup_columns(start, end, window_ns):
         index = arrow_array(pa.int32(), rows, columns["index"])

@@ -1,6 +1,6 @@
 """The samples of a journal as Arrow record batches: a row for each, decoded in Rust (D1)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -8,9 +8,9 @@ import pyarrow as pa
 
 from slipring.errors import JournalDamaged
 from slipring.journal.columns import record_batch
-from slipring.journal.known_parameters import KnownParameters, known_parameters
+from slipring.journal.known_parameters import KnownParameters
 from slipring.journal.location import Journal, OpenJournal
-from slipring.journal.native_columns import arrow_array
+from slipring.journal.native_columns import NativeColumn, arrow_array
 from slipring.native import JournalColumns, SampleDecoder
 
 _TIME = pa.timestamp("us", tz="UTC")
@@ -72,7 +72,7 @@ _known: dict[str, KnownParameters] = {}
 
 
 @dataclass
-class SampleReader:
+class JournalSamples:
     """Reads the samples of a range, and notes what could not be decoded."""
 
     journal: Journal
@@ -85,7 +85,7 @@ class SampleReader:
         self._reader: OpenJournal = self.journal.open()
         self._identity = self.journal.identity
         if self._identity not in _known:
-            _known[self._identity] = known_parameters(self.journal.location, self._reader)
+            _known[self._identity] = KnownParameters.of(self._reader)
         self._decoder = SampleDecoder(
             self.known.json,
             self.request.selection(self.known),
@@ -114,7 +114,7 @@ class SampleReader:
 
     def rollup_columns(
         self, start: int, end: int, window_ns: int
-    ) -> Iterator[tuple[int, dict[str, pa.Array]]]:
+    ) -> Iterator[tuple[int, Mapping[str, NativeColumn]]]:
         """The samples summed up by parameter and window: rows, and columns as Rust names them."""
         for _ in self._decoded(start, end):
             yield self._decoder.take_rollup(window_ns)
@@ -140,20 +140,22 @@ class SampleReader:
 
     def _decode(self, messages: JournalColumns, start: int) -> Iterator[None]:
         sampled = self._sampled(start, messages.end) if self._decoder.has_plain(messages) else b""
-        at, set_aside = 0, False
+        at, set_aside, has_asked = 0, False, False
         while at < len(messages):
             at, is_unknown = self._decoder.decode(messages, sampled, at, set_aside)
             if is_unknown:
-                set_aside = not self._learn()
+                # The definitions are newer than these messages, so that asking once is enough.
+                set_aside = has_asked or not self._learn()
+                has_asked = True
             elif self._decoder.is_full:
                 yield
         self._note(self._decoder.take_flaws(), messages)
 
     def _learn(self) -> bool:
         """Read the definitions again; whether they have changed."""
-        known = known_parameters(self.journal.location, self._reader)
-        if known.json == self.known.json:
+        if self._reader.definitions_edition() == self.known.edition:
             return False
+        known = KnownParameters.of(self._reader)
         _known[self._identity] = known
         self._decoder.learn(known.json, self.request.selection(known))
         return True
@@ -173,11 +175,11 @@ class SampleReader:
         rows = record_batch(messages, names)
         positions = {offset: row for row, offset in enumerate(rows.column(0).to_pylist())}
         for offset, reason in flaws:
-            values = [column[positions[offset]].as_py() for column in rows.columns]
-            self.set_aside.append(SetAside(*values, reason))
+            values = (column[positions[offset]].as_py() for column in rows.columns)
+            self.set_aside.append(SetAside._make([*values, reason]))
 
     def _batch(
-        self, rows: int, columns: dict[str, object], *, as_text: bool
+        self, rows: int, columns: Mapping[str, NativeColumn], *, as_text: bool
     ) -> pa.RecordBatch:
         index = arrow_array(pa.int32(), rows, columns["index"])
         looked_up = {

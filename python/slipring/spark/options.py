@@ -38,6 +38,7 @@ SCHEMAS: Mapping[Deliver, pa.Schema] = {
 BYTES_PER_TRIGGER_MAX = 128 << 20
 """What a micro-batch takes from the journal if nothing is said: it bounds its duration."""
 WINDOW_NS = 1_000_000_000
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LENGTH = re.compile(r"(\d+)\s*(ns|us|ms|s|m|h)")
 _UNITS_NS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
 
@@ -221,9 +222,13 @@ def _time_ns(given: Mapping[str, str], name: str) -> int | None:
             f"option {name} is {text!r}; allowed: a time like 2026-11-17T12:00:00Z, or nanoseconds "
             "since 1970"
         ) from None
+<<<<<<< HEAD
     since = (found if found.tzinfo else found.replace(tzinfo=UTC)) - datetime(
         1970, 1, 1, tzinfo=UTC
     )
+=======
+    since = (found if found.tzinfo else found.replace(tzinfo=UTC)) - EPOCH
+>>>>>>> main
     return (since.days * 86_400 + since.seconds) * 10**9 + since.microseconds * 1_000
 
 

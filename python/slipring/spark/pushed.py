@@ -15,18 +15,17 @@ from pyspark.sql.datasource import (
     LessThanOrEqual,
 )
 
-from slipring.spark.options import SourceOptions
+from slipring.spark.options import EPOCH, SourceOptions
 
 _NAMES = {"messages": "topic", "frames": "topic", "samples": "parameter", "rollup": "parameter"}
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LEAST, _GREATEST = -(1 << 63), (1 << 63) - 1
 _US_NS = 1_000
 
 
 def narrowed(options: SourceOptions, filters: Sequence[Filter]) -> SourceOptions:
-    """The options with what these filters exclude left out; filters that say nothing are ignored."""
+    """The options without what these filters exclude; a filter that says nothing is ignored."""
     for one in filters:
-        column = one.attribute[0] if len(getattr(one, "attribute", ())) == 1 else None
+        column = ".".join(getattr(one, "attribute", ("",)))
         if column == _NAMES.get(options.deliver):
             options = _named(options, one)
         elif column in ("receive_ns", "receive_time"):
@@ -70,7 +69,7 @@ def _range_ns(one: Filter) -> tuple[int, int]:
 def _instant_ns(value: object) -> tuple[int, int]:
     """The nanoseconds that a value may mean: a timestamp stands for all of its microsecond."""
     if isinstance(value, datetime):
-        since = (value if value.tzinfo else value.replace(tzinfo=UTC)) - _EPOCH
+        since = (value if value.tzinfo else value.replace(tzinfo=UTC)) - EPOCH
         micros = (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
         return micros * _US_NS, (micros + 1) * _US_NS
     if isinstance(value, int):

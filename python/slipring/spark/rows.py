@@ -7,14 +7,12 @@ import pyarrow.compute as pc
 
 from slipring.journal.columns import read_batches
 from slipring.journal.frame_rows import read_frames
-from slipring.journal.location import Journal, OpenJournal
+from slipring.journal.location import Journal
 from slipring.journal.rollup import read_rollup
-from slipring.journal.samples import SampleReader, SampleRequest
+from slipring.journal.samples import JournalSamples, SampleRequest
 from slipring.native import match_topics
 from slipring.spark.options import RANGES_SCHEMA, SourceOptions
 
-# What is read to estimate the size of messages.
-PROBE_BYTES = 1 << 18
 # A Spark task costs more than reading this much.
 PARTITION_BYTES_MIN = 512 << 10
 
@@ -30,17 +28,10 @@ def read_rows(
         return _by_topic(options, journal, start, end)
     request = SampleRequest(options.columns, options.filters, options.source_ns)
     if options.deliver == "rollup":
-        return read_rollup(journal, start, end, options.window_ns, request, options.columns)
-    return SampleReader(journal, request).batches(start, end)
-
-
-def message_bytes(journal: OpenJournal, start: int, end: int) -> float:
-    """About how many bytes a message has in this range, by the first of them."""
-    if start >= end:
-        return 1.0
-    messages = journal.read(start, end, PROBE_BYTES)
-    size = sum(len(part[1]) for part in (messages.payload, messages.properties, messages.topic))
-    return max(1.0, size / max(1, len(messages)))
+        return read_rollup(
+            journal, start, end, options.window_ns, request=request, names=options.columns
+        )
+    return JournalSamples(journal, request).batches(start, end)
 
 
 def _by_topic(

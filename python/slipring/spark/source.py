@@ -27,10 +27,11 @@ from pyspark.sql.streaming.datasource import (
 from pyspark.sql.types import StructType
 
 from slipring.journal.location import Journal, OpenJournal
+from slipring.journal.message_size import message_bytes
 from slipring.journal.offsets import JournalPosition, advance, check_within, resolve, split
 from slipring.spark.options import SourceOptions, parse_options
 from slipring.spark.pushed import narrowed
-from slipring.spark.rows import PARTITION_BYTES_MIN, message_bytes, read_rows
+from slipring.spark.rows import PARTITION_BYTES_MIN, read_rows
 
 
 @dataclass
