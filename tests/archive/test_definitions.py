@@ -18,12 +18,7 @@ from tests.archive.archived_broker import (
 )
 from tests.s3_server import S3Server
 
-pytestmark = [
-    pytest.mark.timeout(300),
-    pytest.mark.skipif(
-        not hasattr(JournalReader, "definitions"), reason="the reader has no definitions yet"
-    ),
-]
+pytestmark = pytest.mark.timeout(300)
 
 
 async def test_the_definitions_of_the_archive_are_those_of_the_journal(
@@ -36,10 +31,9 @@ async def test_the_definitions_of_the_archive_are_those_of_the_journal(
         await publish(broker, 200)
         archive_told(broker, is_caught_up)
         there = open_archive(where, tmp_path)
-        # Any: the stub has these methods once readers have them.
-        here: object = JournalReader(tmp_path / "data" / "journal")
+        here = JournalReader(tmp_path / "data" / "journal")
         told = json.loads(there.definitions())
-        assert told == json.loads(getattr(here, "definitions")())  # noqa: B009
+        assert told == json.loads(here.definitions())
         assert [row["name"] for row in told["versions"]] == ["jet/engine/1/egt"]
         assert there.definitions_edition() == (told["table"], told["revision"], told["epoch"])
         joined = JournalArchive(where, JournalBroker(broker.url), str(tmp_path / "cache")).open()

@@ -130,11 +130,10 @@ class Archiver:
             return manifest.snapshot
         return self._object("state", "snap", content, manifest.snapshot)
 
-    def _definitions(self, manifest: Manifest) -> ArchivedObject | None:
-        definitions = getattr(self._reader, "definitions", None)
-        if definitions is None:
-            return manifest.definitions
-        return self._object("definitions", "json", definitions().encode(), manifest.definitions)
+    def _definitions(self, manifest: Manifest) -> ArchivedObject:
+        """The definitions of all parameters by now."""
+        content = self._reader.definitions().encode()
+        return self._object("definitions", "json", content, manifest.definitions)
 
     def _object(
         self, name: str, kind: str, content: bytes, known: ArchivedObject | None

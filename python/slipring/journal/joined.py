@@ -9,7 +9,7 @@ and removed more in the meantime, the archive's manifest is read again.
 """
 
 from collections.abc import Callable
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from slipring.archive.reader import ArchiveReader
 from slipring.errors import JournalGap
@@ -69,14 +69,11 @@ class JoinedJournal:
 
     def definitions(self) -> str:
         """The versions of all definitions that the broker has by now, as JSON."""
-        broker: Any = self._broker
-        return str(broker.definitions())
+        return self._broker.definitions()
 
     def definitions_edition(self) -> tuple[int, int, int]:
         """Which definitions the broker has by now: table, revision and epoch."""
-        broker: Any = self._broker
-        table, revision, epoch = broker.definitions_edition()
-        return table, revision, epoch
+        return self._broker.definitions_edition()
 
     def _ask(self, start: int, end: int, ask: Callable[[OneJournal, int], Answer]) -> Answer:
         """Ask who has the offset `start`, for what is there at most."""

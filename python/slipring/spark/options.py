@@ -222,13 +222,7 @@ def _time_ns(given: Mapping[str, str], name: str) -> int | None:
             f"option {name} is {text!r}; allowed: a time like 2026-11-17T12:00:00Z, or nanoseconds "
             "since 1970"
         ) from None
-<<<<<<< HEAD
-    since = (found if found.tzinfo else found.replace(tzinfo=UTC)) - datetime(
-        1970, 1, 1, tzinfo=UTC
-    )
-=======
     since = (found if found.tzinfo else found.replace(tzinfo=UTC)) - EPOCH
->>>>>>> main
     return (since.days * 86_400 + since.seconds) * 10**9 + since.microseconds * 1_000
 
 
