@@ -10,6 +10,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 from slipring.archive.location import ArchiveLocation
+from slipring.client import connect
 from slipring.journal.location import S3_OPTIONS
 from slipring.native import JournalReader, list_consumers
 from tests.archive.archived_broker import (
@@ -25,7 +26,9 @@ from tests.running_broker import RunningBroker
 from tests.s3_server import S3Server
 
 pytestmark = pytest.mark.timeout(900)
-MESSAGES = 610
+MESSAGES = 600
+STEP = 50
+"""Messages of which the first is a frame of three samples, and the last a plain sample."""
 
 
 @dataclass
@@ -47,7 +50,13 @@ class Archived:
 async def archived(tmp_path: Path, s3_server: S3Server, s3_bucket: str) -> Archived:
     where = location(s3_server, s3_bucket)
     broker = start_broker(tmp_path / "data", where.url, s3_server)
-    await publish(broker, MESSAGES)
+    async with connect(broker.url) as bus:
+        engine = await bus.declare("jet/engine", {"rpm": "f64", "on": "bool", "mode": "text"})
+        for start in range(0, MESSAGES, STEP):
+            engine.write({"rpm": start / 7, "on": start % 2 == 0, "mode": f"step {start}"})
+            await engine.flush()
+            await publish(broker, STEP - 1, start=start)
+            await bus.publish("jet/engine/rpm", str(start), qos=1)
     archive_told(broker, is_caught_up)
     return Archived(broker, where, tmp_path)
 
@@ -112,6 +121,20 @@ def test_a_stream_goes_from_the_archive_to_the_broker_and_its_consumer_is_the_br
         assert archived.broker.process.poll() is None
     assert read() == list(range(MESSAGES + 100))
     assert JournalReader(journal).end_offset() == MESSAGES + 100
+
+
+def test_samples_are_decoded_from_the_archive_and_the_broker_alike(
+    spark: SparkSession, archived: Archived
+) -> None:
+    folder = str(archived.folder / "data" / "journal")
+    here = rows_of(spark.read.format("slipring").option("deliver", "samples").load(folder))
+    there = reader(spark, archived).option("deliver", "samples")
+    joined = there.option("broker", archived.broker.url).load(archived.where.url)
+    assert len(here) == 4 * MESSAGES // STEP
+    assert rows_of(joined) == here
+    end = open_archive(archived.where, archived.folder).archived_end
+    alone = reader(spark, archived).option("deliver", "samples").load(archived.where.url)
+    assert rows_of(alone) == [row for row in here if row[-1] < end]
 
 
 def test_another_journal_behind_the_address_is_refused(
