@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.errors import PySparkException
@@ -72,7 +73,7 @@ def reader(spark: SparkSession, archived: Archived) -> DataFrameReader:
     return spark.read.format("slipring").options(**archived.options).option("partitions", 5)
 
 
-def rows_of(frame: DataFrame) -> list[tuple[object, ...]]:
+def rows_of(frame: DataFrame) -> list[tuple[Any, ...]]:
     return sorted(tuple(row) for row in frame.collect())
 
 
