@@ -88,6 +88,10 @@ class JournalGap(JournalError):
     """The journal does not have these offsets, or no longer."""
 
 
+class ArchiveError(JournalError):
+    """An archive of a journal cannot be reached, read or written."""
+
+
 class JournalDamaged(JournalError):
     """A part of the journal cannot be read; the offsets before and after it can."""
 

@@ -10,7 +10,15 @@ import pyarrow as pa
 
 from slipring.journal import columns as message_columns
 from slipring.journal import frame_rows, rollup, samples
-from slipring.journal.location import SCHEMES, JournalBroker, JournalFolder, JournalLocation
+from slipring.journal.location import (
+    S3_OPTIONS,
+    SCHEMES,
+    JournalArchive,
+    JournalBroker,
+    JournalFolder,
+    JournalLocation,
+    is_archive,
+)
 from slipring.journal.offsets import OffsetBound
 
 Deliver = Literal["messages", "samples", "frames", "rollup", "ranges"]
@@ -35,6 +43,7 @@ _LENGTH = re.compile(r"(\d+)\s*(ns|us|ms|s|m|h)")
 _UNITS_NS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
 
 BROKER_NAMES = ("user", "password", "ca", "certificate", "key", "serverName")
+ARCHIVE_NAMES = (*S3_OPTIONS, "cache", "cacheBytes")
 
 NAMES = (
     "path",
@@ -55,6 +64,7 @@ NAMES = (
     "pushFilters",
     "consumer",
     *BROKER_NAMES,
+    *ARCHIVE_NAMES,
 )
 
 
@@ -127,19 +137,29 @@ def _location(given: Mapping[str, str]) -> JournalLocation:
     path, broker = given.get("path"), given.get("broker")
     if path and path.startswith(SCHEMES):
         path, broker = broker, path
+    if path and is_archive(path):
+        if not broker:
+            _refuse(BROKER_NAMES, given, f"a broker only, and {path} is an archive")
+        return JournalArchive.from_options(path, broker, given)
     if path and broker:
         raise ValueError("options path and broker are both given; give one of them")
+    _refuse(ARCHIVE_NAMES, given, f"an archive only, and {broker or path} is none")
     if broker:
         return JournalBroker.from_options(broker, given)
     if not path:
         raise ValueError(
             'option path is missing: the journal\'s directory, as in load("data/journal"), or a '
-            'broker\'s address, as in load("mqtt://host:1883")'
+            'broker\'s address, as in load("mqtt://host:1883"), or an archive, as in '
+            'load("s3://bucket/prefix")'
         )
-    for name in BROKER_NAMES:
-        if name.lower() in given:
-            raise ValueError(f"option {name} goes with a broker only, and {path} is a directory")
+    _refuse(BROKER_NAMES, given, f"a broker only, and {path} is a directory")
     return JournalFolder(path.removeprefix("file://"))
+
+
+def _refuse(names: tuple[str, ...], given: Mapping[str, str], why: str) -> None:
+    for name in names:
+        if name.lower() in given:
+            raise ValueError(f"option {name} goes with {why}")
 
 
 def _bound(name: str, text: str) -> OffsetBound:
