@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipring.errors import PipelineError
-from slipring.journal.location import JournalBroker, JournalFolder
+from slipring.journal.location import JournalFolder, JournalLocation
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,7 +28,7 @@ CONSUMER = "lake"
 
 
 def run(  # noqa: PLR0913 (every option has its name at the call)
-    journal: Path | JournalBroker,
+    journal: Path | JournalLocation,
     lake: Path | LakeLocation,
     *,
     checkpoint: Path | None = None,
@@ -62,9 +62,7 @@ def run(  # noqa: PLR0913 (every option has its name at the call)
     from slipring.pipeline.destination import Destination
 
     stop = stop or threading.Event()
-    location = (
-        journal if isinstance(journal, JournalBroker) else JournalFolder(str(journal.absolute()))
-    )
+    location = JournalFolder(str(journal.absolute())) if isinstance(journal, Path) else journal
     destination = Destination(location, lake, consumer, keep_bytes, tables)
     start, end = destination.backlog()
     on_step(_backlog_words(start, end))
