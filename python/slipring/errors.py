@@ -122,5 +122,9 @@ class LakeConflict(PipelineError):
     """Another writer has committed to the table first; nothing was changed, look at it again."""
 
 
+class LakeError(SlipringError):
+    """The lake cannot be read as asked; the message says what is there, and what to write."""
+
+
 class DemoError(SlipringError):
     """A part of the demo did not start, or ended too early."""

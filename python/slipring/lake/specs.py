@@ -11,6 +11,7 @@ from slipring.lake.job_specs import (
     BUDGET,
     EVENTS,
     LATENCY,
+    LIMIT_STATE,
     ROLLUP_LATE,
     ROLLUPS,
     SUBSCRIPTIONS,
@@ -23,6 +24,7 @@ __all__ = [
     "EVENTS",
     "FRAMES",
     "LATENCY",
+    "LIMIT_STATE",
     "MESSAGES",
     "PARAMETERS",
     "ROLLUPS",
@@ -81,11 +83,19 @@ def _samples(name: str) -> TableSpec:
         schema=with_day(SAMPLE_SCHEMA, "receive_date"),
         day="receive_date",
         sort_by=("index", "source_ns"),
-        slice_hours=1,
+        slice_minutes=10,
         few=("journal", "kind", "unit"),
         dictionary=("parameter", "text"),
-        # Times and offsets repeat from parameter to parameter: zstd finds that in plain values.
+        # Times and offsets repeat from parameter to parameter: zstd finds that in plain values,
+        # and over longer distances in split ones.
         encodings={"value": _SPLIT, "offset": _SPLIT},
+        settled={
+            "source_time": _PACKED,
+            "source_ns": _PACKED,
+            "receive_time": _SPLIT,
+            "receive_ns": _SPLIT,
+            "offset": _PACKED,
+        },
     )
 
 
@@ -188,7 +198,7 @@ TABLES = {
     spec.name: spec
     for spec in (
         MESSAGES, SAMPLES, DERIVED, FRAMES, SET_ASIDE, PARAMETERS, *ROLLUPS.values(), ROLLUP_LATE,
-        EVENTS, LATENCY, SUBSCRIPTIONS, BUDGET,
+        EVENTS, LIMIT_STATE, LATENCY, SUBSCRIPTIONS, BUDGET,
     )
 }  # fmt: skip
 """All tables by name."""

@@ -12,7 +12,9 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql.datasource import (
     DataSource,
+    DataSourceArrowWriter,
     DataSourceReader,
+    DataSourceStreamArrowWriter,
     DataSourceStreamReader,
     Filter,
     InputPartition,
@@ -32,6 +34,8 @@ from slipring.journal.offsets import JournalPosition, advance, check_within, res
 from slipring.spark.options import SourceOptions, parse_options
 from slipring.spark.pushed import narrowed
 from slipring.spark.rows import PARTITION_BYTES_MIN, read_rows
+from slipring.spark.sink import batch_writer, stream_writer
+from slipring.spark.sink_options import parse_sink_options
 
 
 @dataclass
@@ -44,7 +48,7 @@ class Range(InputPartition):
 
 
 class SlipringDataSource(DataSource):
-    """`spark.read.format("slipring")` and `spark.readStream.format("slipring")`."""
+    """`format("slipring")` of `spark.read`, `readStream`, `write` and `writeStream`."""
 
     @classmethod
     def name(cls) -> str:
@@ -61,6 +65,12 @@ class SlipringDataSource(DataSource):
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         return StreamReader(parse_options(self.options))
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
+        return batch_writer(parse_sink_options(self.options))
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamArrowWriter:
+        return stream_writer(parse_sink_options(self.options))
 
 
 class BatchReader(DataSourceReader):
