@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deltalake import DeltaTable
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 from slipring.archive.location import ArchiveLocation
 from slipring.client import connect
-from slipring.journal.location import S3_OPTIONS
+from slipring.journal.location import S3_OPTIONS, JournalArchive, JournalBroker
 from slipring.native import JournalReader, list_consumers
+from slipring.pipeline import run
 from tests.archive.archived_broker import (
     archive_told,
     is_caught_up,
@@ -148,3 +150,17 @@ def test_another_journal_behind_the_address_is_refused(
             there.collect()
     finally:
         other.stop()
+
+
+def test_a_lake_is_filled_from_the_archive_and_the_broker(
+    spark: SparkSession, archived: Archived
+) -> None:
+    lake = archived.folder / "lake"
+    there = JournalArchive(
+        archived.where, JournalBroker(archived.broker.url), str(archived.folder / "cache")
+    )
+    run(there, lake, once=True, spark=spark)
+    offsets = DeltaTable(lake / "messages").to_pyarrow_table(["offset"])["offset"].to_pylist()
+    assert len(offsets) == len(set(offsets))
+    samples = DeltaTable(lake / "samples").to_pyarrow_table(["offset"])["offset"].to_pylist()
+    assert sorted({*offsets, *samples}) == list(range(MESSAGES))
