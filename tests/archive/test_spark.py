@@ -160,7 +160,11 @@ def test_a_lake_is_filled_from_the_archive_and_the_broker(
         archived.where, JournalBroker(archived.broker.url), str(archived.folder / "cache")
     )
     run(there, lake, once=True, spark=spark)
-    offsets = DeltaTable(lake / "messages").to_pyarrow_table(["offset"])["offset"].to_pylist()
+    offsets = (
+        DeltaTable(lake / "messages").to_pyarrow_table(columns=["offset"])["offset"].to_pylist()
+    )
     assert len(offsets) == len(set(offsets))
-    samples = DeltaTable(lake / "samples").to_pyarrow_table(["offset"])["offset"].to_pylist()
+    samples = (
+        DeltaTable(lake / "samples").to_pyarrow_table(columns=["offset"])["offset"].to_pylist()
+    )
     assert sorted({*offsets, *samples}) == list(range(MESSAGES))
