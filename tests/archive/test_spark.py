@@ -58,7 +58,7 @@ async def archived(tmp_path: Path, s3_server: S3Server, s3_bucket: str) -> Archi
         for start in range(0, MESSAGES, STEP):
             engine.write({"rpm": start / 7, "on": start % 2 == 0, "mode": f"step {start}"})
             await engine.flush()
-            await publish(broker, STEP - 1, start=start)
+            await publish(broker, STEP - 2, start=start)
             await bus.publish("jet/engine/rpm", str(start), qos=1)
     archive_told(broker, is_caught_up)
     return Archived(broker, where, tmp_path)
