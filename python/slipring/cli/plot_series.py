@@ -84,9 +84,7 @@ def plot_lines(result: "LakeResult") -> list[PlotLine]:
 def panels(lines: Sequence[PlotLine]) -> list[PlotPanel]:
     """The lines by unit, in the order in which the units come."""
     units = dict.fromkeys(line.unit for line in lines)
-    return [
-        PlotPanel(unit, tuple(line for line in lines if line.unit == unit)) for unit in units
-    ]
+    return [PlotPanel(unit, tuple(line for line in lines if line.unit == unit)) for unit in units]
 
 
 def time_bounds(lines: Sequence[PlotLine]) -> tuple[float, float]:

@@ -47,7 +47,10 @@ class BrailleCanvas:
 
     def lines(self) -> list[Text]:
         """The rows from the top."""
-        return [self._line(bits, colours) for bits, colours in zip(self._bits, self._colours, strict=True)]
+        return [
+            self._line(bits, colours)
+            for bits, colours in zip(self._bits, self._colours, strict=True)
+        ]
 
     def _dots(self, x: Floats, low: Floats, high: Floats) -> tuple[NDArray[np.int64], ...]:
         """For each column of dots its uppermost and lowest dot; the line goes on between points."""
@@ -120,4 +123,6 @@ def _time_axis(first: float, last: float, width: int) -> Text:
 def _legend(line: PlotLine, colour: int) -> Text:
     bounds = f"{value_text(float(line.low.min()))} to {value_text(float(line.high.max()))}"
     last = f"last {value_text(float(line.values[-1]))}{f' {line.unit}' if line.unit else ''}"
-    return Text("━━ ", COLOURS[colour]) + Text(f"{printable(line.name)}  {bounds}, {last}", "default")
+    return Text("━━ ", COLOURS[colour]) + Text(
+        f"{printable(line.name)}  {bounds}, {last}", "default"
+    )

@@ -49,7 +49,10 @@ def _span_s(lake: "Lake", names: list[str], span: TimeSpan) -> float:
     """The seconds that are asked for; a bound that is not given is that of the tables."""
     start, end = span.start, span.end
     if start is None or end is None:
-        columns = {"samples": "source_time", **{f"rollup_{one}": "window_start" for one in WINDOWS_S}}
+        columns = {
+            "samples": "source_time",
+            **{f"rollup_{one}": "window_start" for one in WINDOWS_S},
+        }
         known = [lake.table(name).time_bounds(columns[name]) for name in columns if name in names]
         bounds = [one for one in known if one is not None]
         if not bounds:
@@ -62,7 +65,9 @@ def _span_s(lake: "Lake", names: list[str], span: TimeSpan) -> float:
 def _most_rolled_up(lake: "Lake", names: list[str], condition: str, span: TimeSpan) -> int:
     if "rollup_1s" not in names:
         return 0
-    return _most(lake, "rollup_1s", 'sum("count" + bad)', (condition, span.condition("window_start")))
+    return _most(
+        lake, "rollup_1s", 'sum("count" + bad)', (condition, span.condition("window_start"))
+    )
 
 
 def _most_samples(lake: "Lake", names: list[str], condition: str, span: TimeSpan) -> int:

@@ -84,7 +84,13 @@ class TableSnapshot:
         values = [self._held.column(f"partition.{name}").to_pylist() for name in self.partition_by]
         paths = self._held.column("path").to_pylist()
         return [
-            (path, {name: str(value[place]) for name, value in zip(self.partition_by, values, strict=True)})
+            (
+                path,
+                {
+                    name: str(value[place])
+                    for name, value in zip(self.partition_by, values, strict=True)
+                },
+            )
             for place, path in enumerate(paths)
         ]
 
@@ -92,9 +98,7 @@ class TableSnapshot:
         """The files of this version."""
         return self.delta.file_uris()
 
-    def to_arrow(
-        self, columns: Sequence[str] | None = None, where: str | None = None
-    ) -> pa.Table:
+    def to_arrow(self, columns: Sequence[str] | None = None, where: str | None = None) -> pa.Table:
         """Some columns of the rows for which a condition of SQL holds; files are skipped by it."""
         chosen = "*" if columns is None else ", ".join(map(identifier, columns))
         condition = f" WHERE {where}" if where else ""
