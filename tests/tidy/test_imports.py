@@ -13,7 +13,7 @@ from tests.tidy.tree import Tree
 
 ROOMS = (
     "cli demo console pipeline recording spark control lake sync client discovery frames journal "
-    "native dictionary model status errors"
+    "archive native dictionary model status errors"
 )
 HISTORY = "export importing translation read write shape"
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from slipring.control.config import Config, load_config
+from slipring.pipeline.config import load_pipeline
 
 WIDTH = 100
 
@@ -18,6 +19,7 @@ def run_config(check: Path | None) -> None:
     """Print the documented defaults, or check a file."""
     if check:
         doubts = load_config(check).doubts
+        load_pipeline(check)
         print(f"{check} is fine", *(f"but {doubt}" for doubt in doubts), sep="\n")
     else:
         print(documented_defaults(), end="")

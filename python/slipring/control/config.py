@@ -23,6 +23,9 @@ def _is_address_or_off(text: str) -> str:
     return text
 
 
+OF_PIPELINE = "pipeline"
+"""The section that is not the broker's: `slipring.pipeline.config` reads it from the same file."""
+
 ListenOrOff = Annotated[str, AfterValidator(_is_address_or_off)]
 
 
@@ -201,6 +204,7 @@ def load_config(file: Path | None = None, *, again: bool = False, **overrides: A
     values = _read(file) if file else {}
     if again and not values:
         raise ConfigError(f"{file} is empty; to return to the defaults, write one of them")
+    values.pop(OF_PIPELINE, None)
     for key, value in overrides.items():
         if value is not None:
             _set(values, key.split("__"), value)

@@ -32,17 +32,22 @@ _ROLLUP_VALUES = {
     "unit": pa.string(),
     "offset": pa.int64(),
     "receive_ns": pa.int64(),
+    "gaps": pa.binary(),
+    "overlaps": pa.int64(),
 }
 
 
-def _rollup(name: str, nullable: Columns = _ROLLUP_VALUES) -> TableSpec:
+def _rollup(
+    name: str, slice_minutes: int, nullable: Columns = _ROLLUP_VALUES, *, is_corrected: bool = True
+) -> TableSpec:
     return TableSpec(
         name=name,
         schema=with_day(schema_of(_ROLLUP, nullable), "date"),
         day="date",
         time="window_start",
         sort_by=("index", "window_ns"),
-        is_corrected=True,
+        slice_minutes=slice_minutes,
+        is_corrected=is_corrected,
         few=("journal", "unit"),
         dictionary=("parameter", "count", "bad", "every", "reason"),
         encodings={
@@ -51,15 +56,18 @@ def _rollup(name: str, nullable: Columns = _ROLLUP_VALUES) -> TableSpec:
     )
 
 
-ROLLUPS = {every: _rollup(f"rollup_{every}") for every in ("1s", "1m", "1h")}
+_SLICE_MINUTES = {"1s": 10, "1m": 60, "1h": 24 * 60}
+ROLLUPS = {every: _rollup(f"rollup_{every}", minutes) for every, minutes in _SLICE_MINUTES.items()}
 """One row for each journal, parameter and window."""
 ROLLUP_LATE = _rollup(
     "rollup_late",
+    24 * 60,
     {
         **{name: kind for name, kind in _ROLLUP_VALUES.items() if name != "time_weighted_mean"},
         "every": pa.string(),
         "reason": pa.string(),
     },
+    is_corrected=False,
 )
 """A row for each partial of a window that came too late to be corrected in place."""
 
@@ -69,34 +77,47 @@ EVENTS = TableSpec(
         schema_of(
             {
                 "journal": pa.string(),
-                "event_time": _TIME,
-                "event_ns": pa.int64(),
                 "parameter": pa.string(),
-                "event": pa.string(),
-            },
-            {
                 "index": pa.int32(),
-                "rule": pa.string(),
-                "severity": pa.string(),
-                "value": pa.float64(),
-                "limit": pa.float64(),
-                "unit": pa.string(),
-                "quality": pa.int16(),
-                "crossed_ns": pa.int64(),
-                "duration_ns": pa.int64(),
+                "limit": pa.string(),
+                "level": pa.string(),
+                "state": pa.string(),
+                "source_time": _TIME,
+                "source_ns": pa.int64(),
+                "since_ns": pa.int64(),
+                "receive_time": _TIME,
+                "receive_ns": pa.int64(),
                 "offset": pa.int64(),
-                "text": pa.string(),
             },
+            {"value": pa.float64(), "threshold": pa.float64(), "unit": pa.string()},
         ),
-        "date",
+        "receive_date",
     ),
-    day="date",
-    time="event_time",
-    sort_by=("event_ns",),
-    few=("journal",),
-    dictionary=("parameter", "event", "rule", "severity", "unit"),
+    day="receive_date",
+    sort_by=("offset",),
+    few=("journal", "limit", "level", "state"),
+    dictionary=("parameter", "unit"),
 )
-"""A row each time that a parameter goes beyond a limit, or comes back."""
+"""A row each time that a parameter goes beyond a limit (began), or comes back (ended)."""
+
+LIMIT_STATE = TableSpec(
+    name="limit_state",
+    schema=schema_of(
+        {
+            "journal": pa.string(),
+            "index": pa.int32(),
+            "limit": pa.string(),
+            "is_out": pa.bool_(),
+            "since_ns": pa.int64(),
+            "is_event": pa.bool_(),
+        }
+    ),
+    time="",
+    sort_by=("index",),
+    is_corrected=True,
+    few=("journal", "limit"),
+)
+"""How each limit stands now; a run of the pipeline continues from it."""
 
 LATENCY = TableSpec(
     name="latency",
@@ -117,6 +138,8 @@ LATENCY = TableSpec(
                 "p95_ns": pa.int64(),
                 "p99_ns": pa.int64(),
                 "max_ns": pa.int64(),
+                "sum_ns": pa.float64(),
+                "buckets": pa.binary(),
             },
         ),
         "date",
@@ -124,29 +147,31 @@ LATENCY = TableSpec(
     day="date",
     time="window_start",
     sort_by=("window_ns",),
-    few=("journal",),
-    dictionary=("publisher", "hop"),
+    is_corrected=True,
+    few=("journal", "hop"),
+    dictionary=("publisher",),
 )
-"""The age of samples at each hop, by publisher and window."""
+"""The age of samples at each hop, by publisher and minute of receive time."""
 
 SUBSCRIPTIONS = TableSpec(
     name="subscriptions",
     schema=with_day(
         schema_of(
             {
-                "journal": pa.string(),
+                "subscriber": pa.string(),
+                "subscription": pa.string(),
                 "window_start": _TIME,
                 "window_ns": pa.int64(),
-                "parameter": pa.string(),
+                "wish_ns": pa.int64(),
                 "arrivals": pa.int64(),
             },
             {
-                "index": pa.int32(),
-                "wish_ns": pa.int64(),
-                "within_1_percent": pa.float64(),
-                "within_5_percent": pa.float64(),
                 "mean_ns": pa.float64(),
                 "max_ns": pa.int64(),
+                "steps_within_1_percent": pa.float64(),
+                "steps_within_5_percent": pa.float64(),
+                "is_within_1_percent": pa.bool_(),
+                "is_within_5_percent": pa.bool_(),
             },
         ),
         "date",
@@ -154,10 +179,9 @@ SUBSCRIPTIONS = TableSpec(
     day="date",
     time="window_start",
     sort_by=("window_ns",),
-    few=("journal",),
-    dictionary=("parameter",),
+    dictionary=("subscriber", "subscription"),
 )
-"""The share of arrivals that came within 1 % and 5 % of the wished interval."""
+"""The mean interval of each subscription and minute against the wish."""
 
 BUDGET = TableSpec(
     name="budget",
@@ -172,9 +196,12 @@ BUDGET = TableSpec(
                 "bytes": pa.int64(),
             },
             {
+                "last_ns": pa.int64(),
                 "cap_bytes": pa.int64(),
                 "share": pa.float64(),
-                "reached_time": _TIME,
+                "forecast_linear": _TIME,
+                "forecast_weekday": _TIME,
+                "hours": pa.binary(),
             },
         ),
         "date",
@@ -182,6 +209,7 @@ BUDGET = TableSpec(
     day="date",
     time="window_start",
     sort_by=("window_ns",),
+    is_corrected=True,
     few=("journal",),
     dictionary=("vehicle",),
 )

@@ -11,6 +11,7 @@ from slipring.lake.job_specs import (
     BUDGET,
     EVENTS,
     LATENCY,
+    LIMIT_STATE,
     ROLLUP_LATE,
     ROLLUPS,
     SUBSCRIPTIONS,
@@ -23,6 +24,7 @@ __all__ = [
     "EVENTS",
     "FRAMES",
     "LATENCY",
+    "LIMIT_STATE",
     "MESSAGES",
     "PARAMETERS",
     "ROLLUPS",
@@ -196,7 +198,7 @@ TABLES = {
     spec.name: spec
     for spec in (
         MESSAGES, SAMPLES, DERIVED, FRAMES, SET_ASIDE, PARAMETERS, *ROLLUPS.values(), ROLLUP_LATE,
-        EVENTS, LATENCY, SUBSCRIPTIONS, BUDGET,
+        EVENTS, LIMIT_STATE, LATENCY, SUBSCRIPTIONS, BUDGET,
     )
 }  # fmt: skip
 """All tables by name."""
