@@ -1,8 +1,9 @@
 """One parameter out of five minutes of a million samples per second: how long, and how many bytes.
 
-`make bench ARGS=lake_query` runs it. It replaces its part of benches/RESULTS.md. It needs 2 GB of disk
-and some minutes. `python -m benches.lake_query FOLDER` keeps the lake there, and uses it again.
+`make bench ARGS=lake_query` runs it. It replaces its part of benches/RESULTS.md. It needs 2 GB of
+disk and some minutes. `python -m benches.lake_query FOLDER` keeps the lake, and uses it again.
 """
+# ruff: noqa: S608 (the statements are our own)
 
 import os
 import resource
@@ -229,7 +230,8 @@ def main() -> None:
             rows, note = run(Path(folder, "lake"))
     text = (
         f"{where}; `make bench ARGS=lake_query`. `slipring query` as a process of its own, files "
-        f"not in memory, the median of {ROUNDS} by CPU time; both times include the start of the command. {note}\n\n"
+        f"not in memory, the median of {ROUNDS} by CPU time; both times include the start of the "
+        f"command. {note}\n\n"
     )
     columns = ("lake", "query", "rows", "CPU", "time", "bytes read", "of all bytes")
     record("lake_query", text + head(columns) + "".join(rows))

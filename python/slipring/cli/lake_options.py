@@ -41,9 +41,7 @@ def opened_lake(where: str | None, as_of: str | None = None) -> "Lake":
     try:
         return lake.open(where or _default(), as_of=source_time(as_of))
     except ModuleNotFoundError as error:
-        raise LakeError(
-            f"{error.name} is not installed: pip install 'slipring[lake]'"
-        ) from None
+        raise LakeError(f"{error.name} is not installed: pip install 'slipring[lake]'") from None
 
 
 def source_time(text: str | None) -> datetime | None:
@@ -52,7 +50,9 @@ def source_time(text: str | None) -> datetime | None:
         return None
     moment = parse_moment(text, time.time_ns())
     if not isinstance(moment, AtTime):
-        raise LakeError(f"{text} is an offset; the lake is read by time, as -10m or 2026-01-02T03:04")
+        raise LakeError(
+            f"{text} is an offset; the lake is read by time, as -10m or 2026-01-02T03:04"
+        )
     return _EPOCH + timedelta(microseconds=moment.receive_ns // 1_000)
 
 

@@ -101,7 +101,11 @@ def _nothing(lake: "Lake", filters: list[str]) -> str:
     if chosen:
         return f"{counted(len(chosen), 'parameter')} match, and have no numbers in this time"
     near = next(filter(None, (nearest_name(one, lake.parameters()) for one in filters)), None)
-    meant = f"; did you mean {near}?" if near else "; slipring query \"SELECT name FROM parameters\" lists them"
+    meant = (
+        f"; did you mean {near}?"
+        if near
+        else '; slipring query "SELECT name FROM parameters" lists them'
+    )
     return f"no parameter in the lake matches {' '.join(filters)}{meant}"
 
 

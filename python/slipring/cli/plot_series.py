@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,7 +38,7 @@ class PlotLine:
             return [slice(0, len(self.times_s))]
         breaks = np.flatnonzero(steps > GAP_INTERVALS * np.median(steps)) + 1
         edges = [0, *breaks.tolist(), len(self.times_s)]
-        return [slice(first, last) for first, last in zip(edges, edges[1:], strict=False)]
+        return [slice(first, last) for first, last in pairwise(edges)]
 
 
 @dataclass(frozen=True)
@@ -84,9 +85,7 @@ def plot_lines(result: "LakeResult") -> list[PlotLine]:
 def panels(lines: Sequence[PlotLine]) -> list[PlotPanel]:
     """The lines by unit, in the order in which the units come."""
     units = dict.fromkeys(line.unit for line in lines)
-    return [
-        PlotPanel(unit, tuple(line for line in lines if line.unit == unit)) for unit in units
-    ]
+    return [PlotPanel(unit, tuple(line for line in lines if line.unit == unit)) for unit in units]
 
 
 def time_bounds(lines: Sequence[PlotLine]) -> tuple[float, float]:

@@ -47,7 +47,10 @@ class BrailleCanvas:
 
     def lines(self) -> list[Text]:
         """The rows from the top."""
-        return [self._line(bits, colours) for bits, colours in zip(self._bits, self._colours, strict=True)]
+        return [
+            self._line(bits, colours)
+            for bits, colours in zip(self._bits, self._colours, strict=True)
+        ]
 
     def _dots(self, x: Floats, low: Floats, high: Floats) -> tuple[NDArray[np.int64], ...]:
         """For each column of dots its uppermost and lowest dot; the line goes on between points."""
@@ -99,8 +102,8 @@ def _panel(
     for line in panel.lines:
         x = (line.times_s - times_s[0]) / (times_s[1] - times_s[0])
         for part in line.parts():
-            bounds = ((one[part] - low) / (high - low) for one in (line.low, line.high))
-            canvas.draw(x[part], *bounds, colour_of[line.name])
+            least, most = ((one[part] - low) / (high - low) for one in (line.low, line.high))
+            canvas.draw(x[part], least, most, colour_of[line.name])
     labels = {0: value_text(high), cells[1] // 2: value_text((low + high) / 2)}
     labels[cells[1] - 1] = value_text(low)
     made = [Text(f"{panel.unit or 'without unit':>{LABEL_WIDTH}}", "dim")]
@@ -120,4 +123,6 @@ def _time_axis(first: float, last: float, width: int) -> Text:
 def _legend(line: PlotLine, colour: int) -> Text:
     bounds = f"{value_text(float(line.low.min()))} to {value_text(float(line.high.max()))}"
     last = f"last {value_text(float(line.values[-1]))}{f' {line.unit}' if line.unit else ''}"
-    return Text("━━ ", COLOURS[colour]) + Text(f"{printable(line.name)}  {bounds}, {last}", "default")
+    return Text("━━ ", COLOURS[colour]) + Text(
+        f"{printable(line.name)}  {bounds}, {last}", "default"
+    )

@@ -27,14 +27,17 @@ FORMATS = ("table", "csv", "json", "arrow", "parquet")
 
 def query(
     sql: Annotated[
-        str | None, typer.Argument(metavar="SQL", help="One SELECT; the lake's tables are its tables.")
+        str | None,
+        typer.Argument(metavar="SQL", help="One SELECT; the lake's tables are its tables."),
     ] = None,
     *,
     lake: LakeWhere = None,
     as_of: AsOf = None,
     shape: Annotated[
         str | None,
-        typer.Option("--format", help=f"{', '.join(FORMATS)}; by default as FILE is named, or table."),
+        typer.Option(
+            "--format", help=f"{', '.join(FORMATS)}; by default as FILE is named, or table."
+        ),
     ] = None,
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the rows to a file.")
@@ -67,7 +70,9 @@ def query(
         _show_tables(opened)
         return
     if sql is None:
-        raise LakeError("give a SELECT, or --list to see the tables; slipring query --help has examples")
+        raise LakeError(
+            "give a SELECT, or --list to see the tables; slipring query --help has examples"
+        )
     chosen = _format(shape, output)
     try:
         _run(opened, sql, chosen, output)

@@ -36,9 +36,7 @@ def to_time(given: datetime | str | None) -> datetime | None:
         try:
             given = datetime.fromisoformat(given)
         except ValueError:
-            raise LakeError(
-                f"{given!r} is not a time; write it as 2026-01-02T03:04:05Z"
-            ) from None
+            raise LakeError(f"{given!r} is not a time; write it as 2026-01-02T03:04:05Z") from None
     if given is None or given.tzinfo is not None:
         return given
     return given.replace(tzinfo=UTC)
@@ -91,12 +89,14 @@ class ParameterChoice:
         """The names that match, in order."""
         known = lake.names()
         if "parameters" in known:
-            rows = lake.query('SELECT DISTINCT name FROM parameters ORDER BY name')
+            rows = lake.query("SELECT DISTINCT name FROM parameters ORDER BY name")
             names = rows.column("name").to_pylist()
         elif "samples" in known:
             where = self.name_condition()
             sql = "SELECT DISTINCT parameter AS name FROM samples"
-            rows = lake.query(f"{sql} WHERE {where} ORDER BY name" if where else f"{sql} ORDER BY 1")
+            rows = lake.query(
+                f"{sql} WHERE {where} ORDER BY name" if where else f"{sql} ORDER BY 1"
+            )
             names = rows.column("name").to_pylist()
         else:
             names = []
@@ -111,7 +111,10 @@ class ParameterChoice:
         found: dict[str, set[int]] = {}
         chosen = match_topics(self.filters, names)
         table = zip(
-            chosen, rows.column("journal").to_pylist(), rows.column("index").to_pylist(), strict=True
+            chosen,
+            rows.column("journal").to_pylist(),
+            rows.column("index").to_pylist(),
+            strict=True,
         )
         for is_chosen, journal, index in table:
             if is_chosen:
@@ -128,7 +131,9 @@ class ParameterChoice:
 
 def _matching(filters: Sequence[str], names: Sequence[str]) -> list[str]:
     return [
-        name for name, is_chosen in zip(names, match_topics(filters, names), strict=True) if is_chosen
+        name
+        for name, is_chosen in zip(names, match_topics(filters, names), strict=True)
+        if is_chosen
     ]
 
 

@@ -1,4 +1,5 @@
 """How finely samples are read: every one, or a rollup. The automatic choice suits a plot."""
+# ruff: noqa: S608 (values are quoted, and a query cannot write)
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -49,7 +50,10 @@ def _span_s(lake: "Lake", names: list[str], span: TimeSpan) -> float:
     """The seconds that are asked for; a bound that is not given is that of the tables."""
     start, end = span.start, span.end
     if start is None or end is None:
-        columns = {"samples": "source_time", **{f"rollup_{one}": "window_start" for one in WINDOWS_S}}
+        columns = {
+            "samples": "source_time",
+            **{f"rollup_{one}": "window_start" for one in WINDOWS_S},
+        }
         known = [lake.table(name).time_bounds(columns[name]) for name in columns if name in names]
         bounds = [one for one in known if one is not None]
         if not bounds:
@@ -62,7 +66,9 @@ def _span_s(lake: "Lake", names: list[str], span: TimeSpan) -> float:
 def _most_rolled_up(lake: "Lake", names: list[str], condition: str, span: TimeSpan) -> int:
     if "rollup_1s" not in names:
         return 0
-    return _most(lake, "rollup_1s", 'sum("count" + bad)', (condition, span.condition("window_start")))
+    return _most(
+        lake, "rollup_1s", 'sum("count" + bad)', (condition, span.condition("window_start"))
+    )
 
 
 def _most_samples(lake: "Lake", names: list[str], condition: str, span: TimeSpan) -> int:
@@ -75,5 +81,5 @@ def _most(lake: "Lake", table: str, counted: str, conditions: tuple[str, str]) -
     """The largest count of one parameter."""
     where = both(conditions)
     rows = f"SELECT {counted} AS n FROM {table}{f' WHERE {where}' if where else ''} GROUP BY index"
-    found = lake.query(f"SELECT max(n) AS n FROM ({rows})")  # noqa: S608 (only reads)
+    found = lake.query(f"SELECT max(n) AS n FROM ({rows})")
     return found.column("n")[0].as_py() or 0

@@ -1,4 +1,5 @@
 """Samples or windows of chosen parameters, read from the lake; to Arrow, pandas and polars."""
+# ruff: noqa: S608 (values are quoted, and a query cannot write)
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +19,17 @@ if TYPE_CHECKING:
 FIXED = ("parameter", "time")
 """Every result has these columns."""
 SAMPLE_COLUMNS = ("value", "text", "quality", "unit")
-WINDOW_COLUMNS = ("value", "min", "max", "count", "bad", "first", "last", "time_weighted_mean", "unit")
+WINDOW_COLUMNS = (
+    "value",
+    "min",
+    "max",
+    "count",
+    "bad",
+    "first",
+    "last",
+    "time_weighted_mean",
+    "unit",
+)
 """What is read if nothing is chosen; the `value` of a window is its mean."""
 _TRUSTED = "quality < 128 AND value IS NOT NULL AND NOT isnan(value)"
 """Good or uncertain (docs/frames.md), and a number."""
@@ -71,7 +82,9 @@ def read_rows(
         source = f"({_rolled_up(WINDOWS_S[every], where)}) AS windows"
         where = ""
     asked = [one for one in chosen if one not in FIXED]
-    selected = ", ".join(f"{identifier(aliases.get(one, one))} AS {identifier(one)}" for one in asked)
+    selected = ", ".join(
+        f"{identifier(aliases.get(one, one))} AS {identifier(one)}" for one in asked
+    )
     sql = (
         f"SELECT parameter, {time} AS time{', ' if selected else ''}{selected} FROM {source}"
         f"{f' WHERE {where}' if where else ''} ORDER BY parameter, time"
@@ -97,7 +110,7 @@ def _rolled_up(window_s: int, where: str) -> str:
         f"INTERVAL '{window_s} seconds', source_time), 'Timestamp(Microsecond, Some(\"UTC\"))') "
         f'AS window_start, avg(value) {trusted} AS mean, min(value) {trusted} AS "min", '
         f'max(value) {trusted} AS "max", count(value) {trusted} AS "count", '
-        f'count(*) FILTER (WHERE value IS NOT NULL AND NOT ({_TRUSTED})) AS bad, '
+        f"count(*) FILTER (WHERE value IS NOT NULL AND NOT ({_TRUSTED})) AS bad, "
         f'first_value(value ORDER BY source_ns) {trusted} AS "first", '
         f'last_value(value ORDER BY source_ns) {trusted} AS "last", '
         "arrow_cast(NULL, 'Float64') AS time_weighted_mean, last_value(unit ORDER BY source_ns) "

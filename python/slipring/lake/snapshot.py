@@ -80,11 +80,17 @@ class TableSnapshot:
         return list(self.delta.metadata().partition_columns)
 
     def files(self) -> list[tuple[str, dict[str, str]]]:
-        """The files of this version, below the table's location, and the values of their partition."""
+        """The files of this version, below the table's location, with their partition."""
         values = [self._held.column(f"partition.{name}").to_pylist() for name in self.partition_by]
         paths = self._held.column("path").to_pylist()
         return [
-            (path, {name: str(value[place]) for name, value in zip(self.partition_by, values, strict=True)})
+            (
+                path,
+                {
+                    name: str(value[place])
+                    for name, value in zip(self.partition_by, values, strict=True)
+                },
+            )
             for place, path in enumerate(paths)
         ]
 
@@ -92,9 +98,7 @@ class TableSnapshot:
         """The files of this version."""
         return self.delta.file_uris()
 
-    def to_arrow(
-        self, columns: Sequence[str] | None = None, where: str | None = None
-    ) -> pa.Table:
+    def to_arrow(self, columns: Sequence[str] | None = None, where: str | None = None) -> pa.Table:
         """Some columns of the rows for which a condition of SQL holds; files are skipped by it."""
         chosen = "*" if columns is None else ", ".join(map(identifier, columns))
         condition = f" WHERE {where}" if where else ""
