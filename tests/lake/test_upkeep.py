@@ -146,8 +146,8 @@ def test_compacted_files_are_as_old_as_their_rows(tmp_path: Path) -> None:
 def test_upkeep_in_a_thread_takes_turns_until_it_is_stopped(tmp_path: Path) -> None:
     lake = LakeLocation.of(tmp_path)
     table = opened(lake)
-    for start in range(0, 640, 10):
-        put(table, lake, start, start + 10)
+    for start in range(64):
+        put(table, lake, start, start + 1)
     stop, reports = threading.Event(), list[UpkeepReport]()
 
     def note(name: str, report: UpkeepReport) -> None:
@@ -161,7 +161,7 @@ def test_upkeep_in_a_thread_takes_turns_until_it_is_stopped(tmp_path: Path) -> N
     thread.join(120)
     assert not thread.is_alive()
     assert [report.compacted_files for report in reports] == [64]
-    assert rows_of(table).num_rows == 3200
+    assert rows_of(table).num_rows == 320
 
 
 def test_a_writer_that_removed_the_files_first_is_not_disturbed(tmp_path: Path) -> None:

@@ -23,6 +23,9 @@ from slipring.lake.table_spec import TableSpec
 # Small batches are gathered to one row group of up to so many bytes.
 GATHER_BYTES_MAX = 64 << 20
 DAY_US = 86_400_000_000
+PAGE_BYTES = 1 << 20
+WIDEST_BYTES = 16
+"""Of a number; so that pages end by their rows."""
 
 FILE_SCHEMA = pa.schema(
     [
@@ -122,6 +125,7 @@ class TableFile:
         self._sink: pa.NativeFile | None = None
         self._writer: pq.ParquetWriter | None = None
         self._gathered: list[pa.RecordBatch] = []
+        self._gathered_bytes = 0
         self._footers: list[pq.FileMetaData] = []
         self._few = FewValues(spec.few)
 
@@ -145,9 +149,9 @@ class TableFile:
 
     def add(self, rows: pa.RecordBatch) -> None:
         self._gathered.append(self._few.seen(conform(rows, self._schema)))
+        self._gathered_bytes += self._gathered[-1].nbytes
         count = sum(one.num_rows for one in self._gathered)
-        size = sum(one.nbytes for one in self._gathered)
-        if size >= GATHER_BYTES_MAX:
+        if self._gathered_bytes >= GATHER_BYTES_MAX:
             self._flush(count)
         elif count >= self.spec.group_rows:
             self._flush(count - count % self.spec.group_rows)
@@ -176,6 +180,7 @@ class TableFile:
             # A row group has one dictionary for each column, or none.
             rows = rows.unify_dictionaries().combine_chunks()
         self._gathered = rows.slice(count).to_batches()
+        self._gathered_bytes = sum(one.nbytes for one in self._gathered)
         rows = rows.slice(0, count)
         if self._writer is None:
             self._writer = self._open(rows.schema)
@@ -199,6 +204,8 @@ class TableFile:
             column_encoding=dict(self.spec.encodings),
             write_statistics=self.spec.footer_columns(),
             store_schema=False,
+            max_rows_per_page=self.spec.page_rows,
+            data_page_size=max(PAGE_BYTES, self.spec.page_rows * WIDEST_BYTES),
             metadata_collector=self._footers,
         )
 

@@ -81,11 +81,19 @@ def _samples(name: str) -> TableSpec:
         schema=with_day(SAMPLE_SCHEMA, "receive_date"),
         day="receive_date",
         sort_by=("index", "source_ns"),
-        slice_hours=1,
+        slice_minutes=10,
         few=("journal", "kind", "unit"),
         dictionary=("parameter", "text"),
-        # Times and offsets repeat from parameter to parameter: zstd finds that in plain values.
+        # Times and offsets repeat from parameter to parameter: zstd finds that in plain values,
+        # and over longer distances in split ones.
         encodings={"value": _SPLIT, "offset": _SPLIT},
+        settled={
+            "source_time": _PACKED,
+            "source_ns": _PACKED,
+            "receive_time": _SPLIT,
+            "receive_ns": _SPLIT,
+            "offset": _PACKED,
+        },
     )
 
 

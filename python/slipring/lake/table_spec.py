@@ -1,7 +1,7 @@
 """What a table of the lake is: its columns, its partitions, and how its files are laid out."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
@@ -22,8 +22,8 @@ class TableSpec:
     """The timestamp by which the table is partitioned, and by which old rows are removed."""
     sort_by: tuple[str, ...] = ()
     """One or two integer columns; rows of a compacted file ascend by them."""
-    slice_hours: int = 24
-    """Files of one slice of time are compacted together."""
+    slice_minutes: int = 24 * 60
+    """Files of one slice of time are compacted together; a part of a day."""
     is_corrected: bool = False
     """Whether its job replaces files of an open slice; they are not compacted then."""
     few: tuple[str, ...] = ()
@@ -32,7 +32,11 @@ class TableSpec:
     """Other columns in which values repeat."""
     encodings: Mapping[str, str] = field(default_factory=dict)
     """Parquet's encodings of other columns; PLAIN for those that are not named."""
+    settled: Mapping[str, str] = field(default_factory=dict)
+    """The encodings of a compacted file where they differ."""
     group_rows: int = GROUP_ROWS
+    page_rows: int = 20_000
+    """Rows that are compressed together, and that a merge holds of each file."""
     level: int = 1
     """Of zstd."""
 
@@ -44,6 +48,17 @@ class TableSpec:
     def file_schema(self) -> pa.Schema:
         """The columns that are in the files."""
         return pa.schema([one for one in self.schema if one.name != self.day])
+
+    def compacted(self, *, is_last: bool) -> "TableSpec":
+        """The layout of a compacted file; with long pages if it is not to be merged again.
+
+        In long pages zstd finds that the times of one parameter are those of the one before.
+        """
+        return replace(
+            self,
+            encodings={**self.encodings, **self.settled},
+            page_rows=self.group_rows if is_last and self.settled else self.page_rows,
+        )
 
     def footer_columns(self) -> list[str]:
         """The columns whose bounds are in the files: all but `few` and those of bytes."""

@@ -75,10 +75,11 @@ class TableUpkeep:
         return len(surplus)
 
     def _compact(self, now: datetime, stop: threading.Event) -> tuple[int, int, int]:
-        for runs in plan(self.table.files(), self.table.spec, now)[:1]:
+        for planned in plan(self.table.files(), self.table.spec, now)[:1]:
             with suppress(LakeConflict, Stopped, FileNotFoundError):
-                files = compact(self.table, runs, stop)
-                return sum(len(run.files) for run in runs), len(files), sum(f.rows for f in files)
+                written = compact(self.table, planned, stop)
+                rows = sum(file.rows for file in written)
+                return len(planned.files), len(written), rows
         return 0, 0, 0
 
     def _vacuum(self, now: datetime) -> int:
