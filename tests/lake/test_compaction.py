@@ -218,7 +218,7 @@ def test_a_large_chain_is_not_written_again_for_a_few_late_rows(tmp_path: Path) 
 
 
 def test_tables_that_are_corrected_wait_for_the_end_of_their_slice(tmp_path: Path) -> None:
-    files = filled(LakeLocation.of(tmp_path), 64, size=1).files()
+    files = filled(LakeLocation.of(tmp_path), compaction.GATHERED_CHAINS, size=1).files()
     spec = replace(SAMPLES, is_corrected=True)
     assert ROLLUPS["1s"].is_corrected
     assert len(plan(files, SAMPLES, START)) == 1
