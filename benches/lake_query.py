@@ -22,7 +22,7 @@ from benches.results import machine, record
 from benches.rounds import head, row
 from slipring.demo.jet import PREFIX, Jet
 from slipring.lake.compaction import FILE_BYTES
-from slipring.lake.files import TableFile, constant, write_file
+from slipring.lake.files import TableFile, WrittenFile, constant, write_file
 from slipring.lake.specs import PARAMETERS, SAMPLES
 from slipring.lake.storage import LakeLocation
 from slipring.lake.table import LakeTable
@@ -131,14 +131,17 @@ def fill_compacted(lake: LakeLocation, flight: JetFlight) -> None:
     """Files as compaction leaves them: each goes on where the one before ended, in index order."""
     table = LakeTable.open(lake, SAMPLES)
     files, day = table.location.filesystem(), "2026-01-02"
-    written, file = [], TableFile(files, SAMPLES, day, "run1")
+    layout = SAMPLES.compacted(is_last=True)
+    written: list[WrittenFile] = []
+    file: TableFile | None = None
     for first in range(0, len(flight.names), PARAMETERS_AT_ONCE):
+        file = file or TableFile(files, layout, day, "run1")
         some = range(first, min(first + PARAMETERS_AT_ONCE, len(flight.names)))
         file.add(flight.rows(some, range(len(flight.values))))
         if file.bytes >= FILE_BYTES:
             written.append(file.finish())
-            file = TableFile(files, SAMPLES, day, "run1")
-    table.commit([*written, file.finish()], {"bench": SECONDS})
+            file = None
+    table.commit([*written, file.finish()] if file else written, {"bench": SECONDS})
 
 
 LAYOUTS = {"as committed": fill_as_committed, "compacted": fill_compacted}
