@@ -73,9 +73,7 @@ class JetSamples:
                 "value": values.T.ravel(),
                 "quality": np.zeros(count * steps, np.int16),
                 "kind": pa.DictionaryArray.from_arrays(self._kind[position], self.kinds),
-                "unit": pa.DictionaryArray.from_arrays(
-                    pa.array(unit, mask=unit < 0), self.units
-                ),
+                "unit": pa.DictionaryArray.from_arrays(pa.array(unit, mask=unit < 0), self.units),
                 "offset": np.tile(number, count),
             }
         )

@@ -17,8 +17,8 @@ from benches.generator import Generator, RunFailed
 from benches.measured_brokers import JOURNALED, SLIPRING, MeasuredBroker, started, versions
 from benches.results import machine, record
 from benches.rounds import Numbers, head, medians, row, verdict
+from slipring.journal.native_messages import MESSAGES, to_native
 from slipring.native import JournalWriter
-from slipring.recording.message_columns import MESSAGES, to_native
 
 ROUNDS = 5
 BROKERS = (SLIPRING, JOURNALED)

@@ -10,6 +10,7 @@ import pytest
 
 PROCESSES_MAX = 8
 TOGETHER = {
+    "tests/archive/test_spark.py": "spark",
     "tests/demo/test_run.py": "spark",
     "tests/outside/": "outside",
     "tests/pipeline/": "spark",
@@ -35,6 +36,7 @@ LONG = (
     "tests/client/test_broker_restarts.py",
     "tests/cli/",
     "tests/recording/",
+    "tests/archive/",
 )
 """What is begun first, so that nobody waits for it at the end: tests/README.md has the times."""
 

@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Self
 from uuid import uuid4
@@ -23,6 +23,7 @@ PROGRAM = shutil.which("weed", path=Path(sys.executable).parent) or shutil.which
 ACCESS_KEY = "slipring-tests"
 SECRET_KEY = "not-a-secret-of-anybody"
 REGION = "us-east-1"
+LOOK_S = 0.05
 SERVERS = ("s3", "filer", "master", "volume")
 PORTS = [f"{server}.port{kind}" for server in SERVERS for kind in ("", ".grpc")]
 
@@ -63,9 +64,10 @@ class S3Server:
             self._process = subprocess.Popen([PROGRAM, *self._arguments()], stdout=log, stderr=log)
         deadline = time.monotonic() + PATIENCE_S
         while not self._is_ready():
-            assert self._process.poll() is None, f"the S3 server ended: {self._said()}"
             assert time.monotonic() < deadline, f"the S3 server does not answer: {self._said()}"
-            time.sleep(0.05)
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(LOOK_S)
+                raise AssertionError(f"the S3 server ended: {self._said()}")
         return self
 
     def kill(self) -> None:

@@ -6,7 +6,8 @@ use arbitrary::{Arbitrary, Unstructured};
 use crc32c::crc32c;
 use slipring_journal::{JournalAnswer, JournalRequest, MessageColumns};
 
-const NAMES: [&str; 8] = ["about", "read", "samples", "at", "position", "commit", "write", ""];
+const NAMES: [&str; 9] =
+    ["about", "read", "samples", "definitions", "at", "position", "commit", "write", ""];
 
 #[derive(Arbitrary, Debug)]
 struct ProtocolInput<'a> {

@@ -88,6 +88,10 @@ class JournalGap(JournalError):
     """The journal does not have these offsets, or no longer."""
 
 
+class ArchiveError(JournalError):
+    """An archive of a journal cannot be reached, read or written."""
+
+
 class JournalDamaged(JournalError):
     """A part of the journal cannot be read; the offsets before and after it can."""
 
@@ -116,6 +120,10 @@ class PipelineError(SlipringError):
 
 class LakeConflict(PipelineError):
     """Another writer has committed to the table first; nothing was changed, look at it again."""
+
+
+class LakeError(SlipringError):
+    """The lake cannot be read as asked; the message says what is there, and what to write."""
 
 
 class DemoError(SlipringError):

@@ -104,7 +104,14 @@ class Lives:
         return {(one.source, one.number) for one in recorder.arrivals}
 
     def unmourned(self) -> list[str]:
-        """Passengers that were let in, and whose will has not come."""
+        """Passengers that were let in, and whose will does not come while this life is patient.
+
+        Ask before `forgotten`: a passenger that comes back takes its will back.
+        """
+        self.witness.wait_for(lambda: not self._not_mourned())
+        return self._not_mourned()
+
+    def _not_mourned(self) -> list[str]:
         wills = self.wills()
         return [one.name for one in self.passengers if one.has_session and one.will not in wills]
 

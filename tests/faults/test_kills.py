@@ -103,7 +103,7 @@ def test_a_broker_that_dies_at_every_call_on_its_disk_has_what_it_acknowledged(
 
     part(lives, after_death)
     lives.witness.begin()
+    assert lives.unmourned() == []
     forgotten = lives.forgotten()
     assert tell(verdict(lives.witness, station)).is_clean
     assert forgotten == []
-    assert lives.unmourned() == []

@@ -12,7 +12,7 @@ import pytest
 
 from slipring.errors import LakeConflict
 from slipring.lake import compaction, merge
-from slipring.lake.compaction import PlannedMerge, Run, Stopped, compact, plan
+from slipring.lake.compaction import Chain, PlannedMerge, Stopped, compact, plan
 from slipring.lake.files import write_file
 from slipring.lake.specs import MESSAGES, ROLLUPS, SAMPLES
 from slipring.lake.storage import LakeLocation
@@ -24,8 +24,8 @@ START = datetime.fromtimestamp(START_NS / 10**9, UTC)
 LONG_AFTER = START + timedelta(days=400)
 
 
-def all_runs(table: LakeTable, *, is_last: bool = True) -> PlannedMerge:
-    return PlannedMerge(tuple(Run(0, (file,)) for file in table.files()), is_last)
+def all_chains(table: LakeTable, *, is_last: bool = True) -> PlannedMerge:
+    return PlannedMerge(tuple(Chain(0, (file,)) for file in table.files()), is_last)
 
 
 def filled(lake: LakeLocation, batches: int = 8, size: int = 10) -> LakeTable:
@@ -39,7 +39,7 @@ def test_compacted_rows_are_equal_row_by_row(lake: LakeLocation) -> None:
     table = filled(lake)
     names = tuple(SAMPLES.schema.names)
     before, versions = rows_of(table, names), table.committed(APP)
-    (written,) = compact(table, all_runs(table), GO_ON)
+    (written,) = compact(table, all_chains(table), GO_ON)
     assert rows_of(table, names).equals(before)
     assert (len(table.files()), table.committed(APP)) == (1, versions)
     with table.location.filesystem().open_input_file(written.path) as file:
@@ -52,7 +52,7 @@ def test_compacted_rows_are_equal_row_by_row(lake: LakeLocation) -> None:
 
 def test_compaction_is_no_change_of_data_in_the_log(tmp_path: Path) -> None:
     table = filled(LakeLocation.of(tmp_path))
-    compact(table, all_runs(table), GO_ON)
+    compact(table, all_chains(table), GO_ON)
     newest = max((tmp_path / "samples" / "_delta_log").glob("*.json")).read_text()
     assert '"dataChange":false' in newest
     assert '"dataChange":true' not in newest
@@ -72,7 +72,7 @@ def test_rows_are_merged_in_any_pieces(
         late_ns = -30 * 10**9 if number == 2 else 0
         put(table, lake, start, end, start_ns=START_NS + late_ns)
     before = rows_of(table)
-    files = compact(table, all_runs(table), GO_ON)
+    files = compact(table, all_chains(table), GO_ON)
     assert rows_of(table).equals(before)
     assert len(files) > 1
     held = [*range(5)]
@@ -88,7 +88,7 @@ def test_a_file_that_is_not_sorted_is_sorted_first(tmp_path: Path) -> None:
     backwards = rows.take(pa.array(range(rows.num_rows - 1, -1, -1)))
     table.commit(write_file(lake, SAMPLES, [backwards]), {APP: 30})
     before = rows_of(table)
-    compact(table, all_runs(table), GO_ON)
+    compact(table, all_chains(table), GO_ON)
     assert rows_of(table).equals(before)
     assert len(list((tmp_path / "samples").rglob("*.parquet"))) == 4
 
@@ -99,7 +99,7 @@ def test_one_parameter_is_read_from_few_row_groups(tmp_path: Path) -> None:
     for start in range(0, 100, 10):
         rows = samples(start, start + 10, parameters=40)
         table.commit(write_file(lake, spec, [rows]), {APP: start + 10})
-    (file,) = compact(table, all_runs(table), GO_ON)
+    (file,) = compact(table, all_chains(table), GO_ON)
     footer = pq.read_metadata(tmp_path / "samples" / file.path)
     place = SAMPLES.file_schema.names.index("index")
     bounds = [
@@ -119,7 +119,7 @@ def test_an_old_form_and_a_grown_one_are_merged(tmp_path: Path) -> None:
     rows = pa.RecordBatch.from_arrays([*rows.columns, flags], [*rows.schema.names, "flag"])
     table.commit(write_file(lake, grown, [rows]), {APP: 20})
     before = rows_of(table, ("index", "offset", "flag"))
-    compact(table, all_runs(table), GO_ON)
+    compact(table, all_chains(table), GO_ON)
     assert rows_of(table, ("index", "offset", "flag")).equals(before)
 
 
@@ -147,7 +147,7 @@ def test_a_writer_goes_on_while_files_are_compacted(lake: LakeLocation) -> None:
     ready.wait(60)
     while not done.is_set() or rounds == 0:
         table.delta.update_incremental()
-        compact(table, all_runs(table), GO_ON)
+        compact(table, all_chains(table), GO_ON)
         rounds += 1
     writer.join(60)
     assert not failures
@@ -160,11 +160,11 @@ def test_a_writer_goes_on_while_files_are_compacted(lake: LakeLocation) -> None:
 def test_of_two_compactions_of_the_same_files_one_is_refused(lake: LakeLocation) -> None:
     table = filled(lake)
     other = opened(lake)
-    runs = all_runs(other)
-    compact(table, all_runs(table), GO_ON)
+    chains = all_chains(other)
+    compact(table, all_chains(table), GO_ON)
     before = rows_of(table)
     with pytest.raises(LakeConflict):
-        compact(other, runs, GO_ON)
+        compact(other, chains, GO_ON)
     assert rows_of(table).equals(before)
 
 
@@ -174,47 +174,47 @@ def test_a_compaction_that_is_stopped_leaves_nothing_behind(tmp_path: Path) -> N
     stop = threading.Event()
     stop.set()
     with pytest.raises(Stopped):
-        compact(table, all_runs(table), stop)
+        compact(table, all_chains(table), stop)
     assert len(list((tmp_path / "samples").rglob("*.parquet"))) == len(table.files()) == 8
 
 
-def test_a_slice_of_time_becomes_one_run_when_it_is_over(tmp_path: Path) -> None:
+def test_a_slice_of_time_becomes_one_chain_when_it_is_over(tmp_path: Path) -> None:
     lake = LakeLocation.of(tmp_path)
     table = filled(lake, 3)
     put(table, lake, 30, 40, start_ns=START_NS + HOUR_NS)
     ended = START + timedelta(minutes=SAMPLES.slice_minutes)
     assert plan(table.files(), SAMPLES, ended) == []
     (planned,) = plan(table.files(), SAMPLES, LONG_AFTER)
-    assert (len(planned.runs), planned.is_last) == (3, True)
+    assert (len(planned.chains), planned.is_last) == (3, True)
     compact(table, planned, GO_ON)
     assert plan(table.files(), SAMPLES, LONG_AFTER) == []
     assert len(table.files()) == 2
 
 
-def test_small_runs_of_an_open_slice_are_merged_as_they_gather(
+def test_small_chains_of_an_open_slice_are_merged_as_they_gather(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compaction, "GATHERED_RUNS", 4)
+    monkeypatch.setattr(compaction, "GATHERED_CHAINS", 4)
     monkeypatch.setattr(compaction, "FAN_IN", 4)
     table = filled(LakeLocation.of(tmp_path), 32)
     before, turns = rows_of(table), 0
     while due := plan(table.files(), SAMPLES, START):
         compact(table, due[0], GO_ON)
         turns += 1
-    # 32 files make 8 runs, these make 2.
+    # 32 files make 8 chains, these make 2.
     assert (turns, len(table.files())) == (10, 2)
     assert rows_of(table).equals(before)
 
 
-def test_a_large_run_is_not_written_again_for_a_few_late_rows(tmp_path: Path) -> None:
+def test_a_large_chain_is_not_written_again_for_a_few_late_rows(tmp_path: Path) -> None:
     lake = LakeLocation.of(tmp_path)
     table = filled(lake, 2, size=2000)
-    compact(table, all_runs(table), GO_ON)
+    compact(table, all_chains(table), GO_ON)
     put(table, lake, 4000, 4001)
     assert plan(table.files(), SAMPLES, LONG_AFTER) == []
     put(table, lake, 4001, 4002)
     (planned,) = plan(table.files(), SAMPLES, LONG_AFTER)
-    assert [len(run.files) for run in planned.runs] == [1, 1]
+    assert [len(chain.files) for chain in planned.chains] == [1, 1]
 
 
 def test_tables_that_are_corrected_wait_for_the_end_of_their_slice(tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ def test_large_payloads_are_merged_a_few_at_a_time(tmp_path: Path) -> None:
     for start in range(0, 60, 20):
         table.commit(write_file(lake, MESSAGES, [_messages(start, start + 20)]), {APP: start})
     before = table.delta.to_pyarrow_table().sort_by("offset")
-    compact(table, all_runs(table), GO_ON)
+    compact(table, all_chains(table), GO_ON)
     assert table.delta.to_pyarrow_table().sort_by("offset").equals(before)
 
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from slipring.pipeline import catch_up, run
-from slipring.pipeline.table import MessageTable
+from slipring.pipeline.archive_table import ArchiveTable
 
 
 def die(*_: object) -> None:
@@ -19,7 +19,7 @@ def die(*_: object) -> None:
 if __name__ == "__main__":
     step, way, journal, lake = sys.argv[1:]
     if way == "spark":
-        catch_up.MESSAGES_MAX = 0  # every backlog is then worth starting Spark for
+        catch_up.BYTES_MAX = 0  # every backlog is then worth starting Spark for
     if step == "before":
-        MessageTable.commit = die  # type: ignore[method-assign, assignment]
+        ArchiveTable.commit = die  # type: ignore[method-assign, assignment]
     run(Path(journal), Path(lake), once=True, on_batch=die, batch_messages_max=70)

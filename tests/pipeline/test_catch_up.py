@@ -11,11 +11,13 @@ import pytest
 
 from slipring.errors import JournalGap
 from slipring.journal.location import JournalFolder
+from slipring.lake.specs import MESSAGES
+from slipring.lake.storage import LakeLocation
 from slipring.native import JournalReader, list_consumers
 from slipring.pipeline import catch_up, run
+from slipring.pipeline.archive_table import ArchiveTable
 from slipring.pipeline.destination import Destination, LakeCommit
-from slipring.pipeline.parquet import LakeTarget, write_range
-from slipring.pipeline.table import MessageTable
+from slipring.pipeline.range_files import LakeTarget, write_range
 from tests.journal_messages import payloads, write_and_be_killed, write_messages
 from tests.read_lake import read_lake
 
@@ -44,7 +46,7 @@ def test_few_messages_arrive_without_spark_and_in_batches(tmp_path: Path) -> Non
             on_batch=batches.append,
             on_step=steps.append,
         )
-    assert [(one.batch, one.start, one.end, one.rows) for one in batches] == [
+    assert [(one.batch, one.start, one.end, one.rows["messages"]) for one in batches] == [
         (0, 0, 70, 70),
         (1, 70, 100, 30),
     ]
@@ -100,7 +102,7 @@ def test_a_journal_that_lost_what_the_lake_has_is_told(tmp_path: Path) -> None:
     write_messages(journal, 10)
     run(journal, where, once=True)
     identity = read_lake(where, ["journal"]).column("journal")[0].as_py()
-    MessageTable(where).commit(identity, 50, 1, [])
+    ArchiveTable(LakeLocation.of(where), MESSAGES).commit(identity, 50, 1, [])
     with pytest.raises(JournalGap, match=r"offset 50 was asked for, .* synced up to 10"):
         run(journal, where, once=True)
 
@@ -109,7 +111,7 @@ def test_a_long_backlog_is_worth_starting_spark_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_messages(tmp_path / "j", 10)
-    monkeypatch.setattr(catch_up, "MESSAGES_MAX", 9)
+    monkeypatch.setattr(catch_up, "BYTES_MAX", 9)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(Exception, match="Spark needs Java"):
         run(tmp_path / "j", tmp_path / "lake", once=True)
@@ -126,7 +128,7 @@ def test_the_lake_goes_on_behind_offsets_that_were_left_out(tmp_path: Path) -> N
     run(journal, where, once=True)
     assert read_lake(where, ["payload"]).column("payload").to_pylist() == payloads(0, 20)
     identity = read_lake(where, ["journal"]).column("journal")[0].as_py()
-    table = MessageTable(where)
+    table = ArchiveTable(LakeLocation.of(where), MESSAGES)
     assert (table.committed(identity), table.epoch(identity)) == (
         JournalReader(journal).end_offset(),
         JournalReader(journal).epoch,
@@ -137,7 +139,7 @@ class Overtaken(Destination):
     """Another run brings everything into the lake just before this one begins to write."""
 
     def target(self) -> LakeTarget:
-        other = Destination(self.journal.location, self.table.lake, "other")
+        other = Destination(self.journal.location, self.lake, "other")
         catch_up.catch_up(other, 10, batch_messages_max=100, stop=threading.Event())
         return super().target()
 
@@ -155,10 +157,11 @@ def test_what_was_read_is_committed_also_when_retention_overtakes_it(tmp_path: P
     journal, where = tmp_path / "j", tmp_path / "lake"
     write_messages(journal, 20, segment_bytes=300)
     destination = Destination(JournalFolder(str(journal)), where)
-    files = write_range(0, 5, destination.target())
+    target = destination.target()
+    files = write_range(0, 5, target)
     for _ in range(2):
         min(journal.glob("*.seg")).unlink()
-    destination.commit(0, 0, files)
+    destination.commit(0, target, files)
     assert read_lake(where, ["payload"]).column("payload").to_pylist() == payloads(0, 5)
 
 
@@ -171,5 +174,5 @@ def test_a_lake_that_has_another_history_is_told(tmp_path: Path) -> None:
     write_messages(tmp_path / "copy", 5, start=100)
     write_messages(tmp_path / "copy", 5, start=200)
     write_messages(tmp_path / "copy", 5, start=300)
-    with pytest.raises(JournalGap, match=r"lake cannot continue .* epoch"):
+    with pytest.raises(JournalGap, match=r"cannot continue .* epoch"):
         run(tmp_path / "copy", where, once=True)

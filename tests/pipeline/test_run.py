@@ -152,7 +152,7 @@ def test_a_lost_checkpoint_doubles_nothing(spark: "SparkSession", tmp_path: Path
 def test_a_session_that_was_there_before_is_left_running(
     spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(catch_up, "MESSAGES_MAX", 0)
+    monkeypatch.setattr(catch_up, "BYTES_MAX", 0)
     write_messages(tmp_path / "j", 10)
     thread = threading.Thread(
         target=run, args=(tmp_path / "j", tmp_path / "lake"), kwargs={"once": True}

@@ -7,11 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipring.journal.location import Journal, JournalFolder
+from slipring.lake.specs import MESSAGES
 from slipring.lake.statistics import TEXT_MAX, lower, upper
 from slipring.lake.status import open_table
+from slipring.lake.storage import LakeLocation
 from slipring.native import JournalReader, JournalWriter
-from slipring.pipeline.parquet import LakeTarget, write_range
-from slipring.pipeline.table import MessageTable
+from slipring.pipeline.archive_table import ArchiveTable
+from slipring.pipeline.range_files import LakeTarget, write_range
 from tests.journal_messages import RECEIVE_NS
 
 LONG_TOPIC = "a" * 5000
@@ -29,8 +31,9 @@ def filled_lake(tmp_path: Path) -> Path:
     writer.append("pump", RECEIVE_NS, [("a/b", b"1"), ("z", b"2"), (LONG_TOPIC, b"3")], retain=True)
     writer.close()
     journal = Journal(JournalFolder(str(tmp_path / "j")), JournalReader(tmp_path / "j").identity)
-    table = MessageTable(tmp_path)
-    files = write_range(0, 3, LakeTarget(journal, table.lake, 0))
+    lake = LakeLocation.of(tmp_path)
+    table = ArchiveTable(lake, MESSAGES)
+    _, *files = write_range(0, 3, LakeTarget(journal, lake, {"messages": 0}))
     table.commit(journal.identity, 3, 1, files)
     return tmp_path
 

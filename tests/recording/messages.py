@@ -6,10 +6,10 @@ from pathlib import Path
 import pyarrow as pa
 from hypothesis import strategies as st
 
+from slipring.journal.native_messages import MESSAGES, RETAIN_FLAG, to_native
 from slipring.native import JournalWriter, encode_properties
 from slipring.recording.export import export
 from slipring.recording.file_format import FileFormat
-from slipring.recording.message_columns import MESSAGES, RETAIN_FLAG, to_native
 from slipring.recording.recording import Recording
 
 Row = tuple[int, str, str, int, bytes, bytes]

@@ -120,6 +120,8 @@ def test_the_first_offset_of_a_time_is_told(asker: Asker) -> None:
         ("samples", struct.pack("<QQ", 2**64 - 1, 2**64 - 1), BEYOND),
         ("samples", struct.pack("<QQ", 500, 499), MALFORMED),
         ("samples", b"nonsense", MALFORMED),
+        ("definitions", b"", MALFORMED),
+        ("definitions", bytes(13), MALFORMED),
         ("about", b"x", MALFORMED),
         ("at", b"x", MALFORMED),
         ("commit", b"", MALFORMED),
@@ -244,6 +246,8 @@ def test_a_user_without_the_right_is_told_which_key_to_set(tmp_path: Path) -> No
     for name, status in [("lake", FINE), ("pump", NOT_ALLOWED)]:
         with RawPeer(running.host, running.port) as peer:
             assert peer.connect(name, username=name, password=b"pencil").reason == 0
+            answer = Asker(peer).ask("definitions", bytes(12))
+            assert answer.status == status
             answer = Asker(peer).ask("about")
             assert answer.status == status
             peer.send(Asker(peer).request("about", qos=1))

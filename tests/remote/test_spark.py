@@ -146,7 +146,13 @@ def test_the_lake_is_filled_from_a_broker_elsewhere(
 ) -> None:
     lake, broker = tmp_path / "lake", JournalBroker(guarded.running.url, "lake", "pencil")
     rows: list[int] = []
-    run(broker, lake, once=True, spark=spark, on_batch=lambda done: rows.append(done.rows))
+    run(
+        broker,
+        lake,
+        once=True,
+        spark=spark,
+        on_batch=lambda done: rows.append(done.rows["messages"]),
+    )
     assert sum(rows) == 5000
     consumers = list_consumers(guarded.running.data / "journal")
     assert [(one.name, one.offset) for one in consumers] == [("lake", 5000)]

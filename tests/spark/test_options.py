@@ -43,8 +43,8 @@ def test_all_of_them_are_read() -> None:
         ({"path": "j", "maxMessagesPerTrigger": "many"}, "whole number from 1"),
         ({"path": "j", "columns": "topic,colour"}, "allowed: some of offset, receive_time"),
         ({"path": "j", "columns": "topic,topic"}, "each once"),
-        ({"path": "j", "deliver": "frames"}, "allowed: messages, ranges"),
-        ({"path": "j", "deliver": "ranges", "columns": "topic"}, "deliver=messages only"),
+        ({"path": "j", "deliver": "frames"}, "allowed: messages, samples, frames, rollup, ranges"),
+        ({"path": "j", "deliver": "ranges", "columns": "topic"}, "does not go with deliver=ranges"),
     ],
 )
 def test_what_is_not_allowed_is_answered_with_what_is(raw: dict[str, str], message: str) -> None:

@@ -17,7 +17,10 @@ CRATES: dict[str, frozenset[str]] = {
     "engine": frozenset({"core", "journal", "protocol", "websocket", "wire"}),
     "client": frozenset({"protocol", "websocket", "wire"}),
     "remote": frozenset({"wire", "journal", "protocol", "client"}),
-    "python": frozenset({"wire", "core", "journal", "protocol", "engine", "client", "remote"}),
+    "samples": frozenset({"wire", "core", "journal"}),
+    "python": frozenset(
+        {"wire", "core", "journal", "protocol", "engine", "client", "remote", "samples"}
+    ),
     "simulation": frozenset({"wire", "core", "journal", "engine"}),
     "load": frozenset({"wire"}),
     "fuzz": frozenset({"wire", "core", "journal", "protocol"}),

@@ -14,6 +14,7 @@ ONLY_IN: dict[str, frozenset[str]] = {
     "pyspark": SPARK_ROOMS,
     "deltalake": frozenset({"slipring.lake"}),
     "cantools": frozenset({"slipring.dictionary"}),
+    "obstore": frozenset({"slipring.archive"}),
     "starlette": frozenset({"slipring.console"}),
     "uvicorn": frozenset({"slipring.console"}),
     "zeroconf": frozenset({"slipring.discovery"}),

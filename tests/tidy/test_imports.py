@@ -12,8 +12,8 @@ from tests.tidy.imports import imports_in_the_wrong_room, wrong_imports_of_the_m
 from tests.tidy.tree import Tree
 
 ROOMS = (
-    "cli demo console pipeline recording spark control sync client discovery frames journal "
-    "native dictionary model status errors"
+    "cli demo console pipeline recording spark control lake sync client discovery frames journal "
+    "archive native dictionary model status errors"
 )
 HISTORY = "export importing translation read write shape"
 

@@ -12,6 +12,7 @@ use tokio::time::timeout;
 
 use crate::connection_end::ConnectionEnd;
 use crate::connection_handle::ConnectionHandle;
+use crate::latch::Latch;
 use crate::party::Party;
 use crate::passwords::{Checked, random};
 
@@ -27,9 +28,11 @@ const CROWD: &str =
 const HANDOVER_MAX: Duration = Duration::from_secs(1);
 
 /// A CONNECT that waits: for the check of its password, or until an earlier connection of the same client has
-/// let go of the session.
+/// let go of the session and the journal has its will.
 pub(crate) struct Check {
     opening: Opening,
+    /// Whether it is a password that is checked.
+    proves: bool,
     /// Whether the session is taken even if another connection still has it.
     force: bool,
     outcome: Pin<Box<dyn Future<Output = Checked> + Send>>,
@@ -42,7 +45,16 @@ impl Check {
             let _ = timeout(HANDOVER_MAX, held.left.wait()).await;
             Checked::Right
         };
-        Self { opening, force: true, outcome: Box::pin(left) }
+        Self { opening, proves: false, force: true, outcome: Box::pin(left) }
+    }
+
+    /// Waits until the journal has the will of an earlier connection.
+    pub fn after_will(opening: Opening, appended: Arc<Latch>, force: bool) -> Self {
+        let outcome = async move {
+            appended.wait().await;
+            Checked::Right
+        };
+        Self { opening, proves: false, force, outcome: Box::pin(outcome) }
     }
 
     pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Checked> {
@@ -81,7 +93,8 @@ impl Party {
                 }
                 let (passwords, address) = (Arc::clone(passwords), &self.connection.origin.address);
                 let check = passwords.check(plan, address, name, password.clone());
-                self.check = Some(Check { opening, force: false, outcome: Box::pin(check) });
+                let outcome = Box::pin(check);
+                self.check = Some(Check { opening, proves: true, force: false, outcome });
                 Ok(())
             }
         }
@@ -91,7 +104,7 @@ impl Party {
     pub fn conclude(&mut self, checked: Checked) -> Result<(), ConnectionEnd> {
         match self.check.take() {
             Some(check) if checked == Checked::Right => {
-                if !check.force {
+                if check.proves {
                     self.connection.prove(check.opening.user_name.as_deref());
                 }
                 self.open(check.opening, check.force)

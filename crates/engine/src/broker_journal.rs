@@ -35,6 +35,15 @@ pub(crate) struct BrokerJournal {
     pub not_journaled: AtomicU64,
 }
 
+/// Where in the journal some records are.
+pub(crate) struct AppendedRecords {
+    /// The offset that the next message gets.
+    pub offset: Offset,
+    pub receive_ns: i64,
+    /// For what depends on the records.
+    pub gate: Gate,
+}
+
 impl BrokerJournal {
     pub fn new(journal: Option<Journal>, gates: Arc<Gates>, clock: Clock) -> Self {
         Self {
@@ -119,25 +128,20 @@ impl BrokerJournal {
         Ok((Offset::new(appended.offsets.start), Gate { level, mark: appended.mark }))
     }
 
-    /// Appends records as one batch. If the journal accepts nothing now, they stay in `records`.
-    fn append_records(&self, records: &mut Vec<u8>, level: Durability) -> Option<Gate> {
+    /// Appends records as one batch; None if the journal accepts nothing now.
+    fn append_records(&self, records: &[u8], level: Durability) -> Option<AppendedRecords> {
         let mut batch = Batch::new();
-        batch.at(self.clock.now_ns());
-        batch.records().append(records);
-        let appended = self.append(&mut batch, level);
-        if appended.is_err() {
-            records.append(batch.records());
-        }
-        appended.ok().map(|(_, gate)| gate)
+        let receive_ns = self.clock.now_ns();
+        batch.at(receive_ns);
+        batch.records().extend_from_slice(records);
+        let (offset, gate) = self.append(&mut batch, level).ok()?;
+        Some(AppendedRecords { offset, receive_ns, gate })
     }
 
-    /// Appends records that must not be lost; what depends on them waits for the gate. False if the
-    /// journal accepts nothing now: then they stay in `records`.
-    pub fn write_down(&self, records: &mut Vec<u8>, gate: &mut Gate) -> bool {
-        if !records.is_empty() {
-            *gate = self.append_records(records, Durability::Disk).unwrap_or(*gate);
-        }
-        records.is_empty()
+    /// Appends records that must not be lost; what depends on them waits for the gate. None if the journal accepts
+    /// nothing now.
+    pub fn write_down(&self, records: &[u8]) -> Option<AppendedRecords> {
+        self.append_records(records, Durability::Disk)
     }
 
     /// Appends records; what depends on them waits for the gate. None if they had to be safe and the journal
@@ -146,7 +150,7 @@ impl BrokerJournal {
         if records.is_empty() {
             return Some(Gate::OPEN);
         }
-        let gate = self.append_records(records, level);
+        let gate = self.append_records(records, level).map(|appended| appended.gate);
         records.clear();
         gate.or((level == Durability::Memory).then_some(Gate::OPEN))
     }

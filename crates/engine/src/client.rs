@@ -60,7 +60,7 @@ pub(crate) struct State {
     pub left_ns: i64,
     /// Seconds to keep the session when the client is away.
     pub expiry_s: u32,
-    /// The will of a client that is away, and when to publish it.
+    /// The will, and when to publish it if the client is away.
     pub will: Option<(WillMessage, Millis)>,
     /// When the session of a client that is away ends.
     pub expires_ms: Option<Millis>,

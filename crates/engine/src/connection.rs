@@ -247,7 +247,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if !welcome && self.party.client.is_some() {
             // The journal gets the session before any other record about it.
             self.party.journal(&mut self.outlet).await?;
-            self.welcome().await;
+            self.welcome();
             result = result.and_then(|()| self.take_packets(0, true));
         }
         self.inlet.rest_after(self.last_read);
@@ -255,7 +255,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         result
     }
 
-    async fn welcome(&mut self) {
+    fn welcome(&mut self) {
         self.is_welcome = true;
         self.patience = match self.party.keep_alive_s {
             0 => NEVER, // TCP's own keep-alive finds a peer that is gone
@@ -264,7 +264,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         self.heard = self.party.broker.clock.now();
         self.timer.as_mut().reset(self.heard + self.patience);
         self.is_watched = false;
-        self.party.publish_inherited().await;
     }
 
     /// Takes packets until the work of a turn is done or too many answers wait. A client that is not let in

@@ -17,7 +17,6 @@ use crate::event::EventKind;
 use crate::feed::Feed;
 use crate::party::Party;
 use crate::supervision::spawn;
-use crate::wills;
 
 /// How long the last packets to a client may take.
 const FAREWELL_MAX: Duration = Duration::from_millis(1_500);
@@ -52,13 +51,6 @@ impl Feed {
 }
 
 impl Party {
-    /// Publishes the wills of sessions that this client's clean start ended.
-    pub async fn publish_inherited(&mut self) {
-        while let Some((client, will)) = self.inherited.pop() {
-            wills::publish(&self.broker, &mut self.feed, &client, &will).await;
-        }
-    }
-
     /// Forgets a batch that is not in the journal and not acknowledged: when one of its QoS 2 messages comes
     /// again, it is new.
     pub fn forget_batch(&mut self) {
@@ -84,7 +76,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let Party { broker, client, connection, .. } = &self.party;
         broker.monitor.report(EventKind::Panicked, self.party.name(), why);
         if let Some(client) = client {
-            broker.leave(client, connection, None, None);
+            broker.leave(client, connection, false, None);
         }
     }
 

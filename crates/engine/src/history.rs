@@ -55,10 +55,18 @@ fn read_by(reader: &mut JournalReader, each: Each<'_>) -> Result<JournalState, R
 
 /// The first malformed records, in words.
 #[derive(Default)]
-struct Flaws(Vec<String>);
+pub(crate) struct Flaws(Vec<String>);
 
 impl Flaws {
-    fn tell(&mut self, what: impl FnOnce() -> String) {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn all(&self) -> &[String] {
+        &self.0
+    }
+
+    pub fn tell(&mut self, what: impl FnOnce() -> String) {
         if self.0.len() < FLAWS_MAX {
             self.0.push(what());
         }

@@ -19,6 +19,7 @@ mod clock;
 mod connection;
 mod connection_end;
 mod connection_handle;
+mod definitions;
 mod descriptors;
 mod encoded;
 mod ends;
@@ -92,6 +93,7 @@ use broker::Broker;
 use locks::lock;
 use threads::Threads;
 
+pub use definitions::JournalDefinitions;
 pub use descriptors::Descriptors;
 pub use event::{Event, EventKind};
 pub use history::{JournalTable, journal_table};

@@ -148,16 +148,22 @@ impl Broker {
 
     /// Ends a session; whether there was one.
     pub async fn end_by_operator(self: &Arc<Self>, client_id: &str) -> bool {
-        let (client, will) = {
-            let mut registry = self.sessions.registry();
-            let Some(client) = registry.sessions.get(client_id).cloned() else { return false };
-            client.close(Reason::AdministrativeAction);
-            let will = self.end_session(&mut registry, &client);
-            (client, will)
+        let (client, will) = loop {
+            let appended = {
+                let mut registry = self.sessions.registry();
+                let Some(client) = registry.sessions.get(client_id).cloned() else { return false };
+                client.close(Reason::AdministrativeAction);
+                let Some(appended) = registry.wills.find(client_id) else {
+                    let will = self.end_session(&mut registry, &client);
+                    break (client, will.map(|will| registry.wills.add(will)));
+                };
+                appended
+            };
+            appended.wait().await;
         };
         self.monitor.report(EventKind::Ended, &client.name, "an operator ended the session");
         if let Some(will) = will {
-            wills::publish(self, &mut Feed::default(), &client, &will).await;
+            wills::publish(self, &mut Feed::default(), will).await;
         }
         true
     }

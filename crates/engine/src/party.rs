@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use slipring_core::ledger::{DeliveryRecord, SessionRecord};
-use slipring_core::{Action, Conversation, Durability, Incoming, Opening, Outgoing, WillMessage};
+use slipring_core::{Action, Conversation, Durability, Incoming, Opening, Outgoing};
 use slipring_wire::{Packet, PacketId, Publish, QoS, Reason, Version};
 
 use crate::admission::Check;
@@ -47,9 +47,6 @@ pub(crate) struct Party {
     acks: Vec<PacketId>,
     /// QoS 2 identifiers that are new in this batch.
     pub received: Vec<PacketId>,
-    will: Option<WillMessage>,
-    /// Wills of sessions that this client's clean start ended.
-    pub inherited: Vec<(Arc<Client>, WillMessage)>,
 }
 
 impl Party {
@@ -71,8 +68,6 @@ impl Party {
             refused: Refused::default(),
             acks: Vec::new(),
             received: Vec::new(),
-            will: None,
-            inherited: Vec::new(),
         }
     }
 
@@ -238,9 +233,16 @@ impl Party {
                 self.check = Some(Check::handover(opening, held));
                 return Ok(());
             }
+            Err(NotOpened::WillUnderway(appended)) => {
+                self.check = Some(Check::after_will(opening, appended, force));
+                return Ok(());
+            }
         };
         let Opened { client, session_present, promise, will } = opened;
         self.client = Some(Arc::clone(&client)); // from here on `leave` must be called for it
+        if let Some(will) = will {
+            wills::add(&self.broker, &mut self.feed, &will); // in one batch with the record below
+        }
         self.record_opening(&client, &opening, session_present);
         self.feed.wait_for(promise);
         self.blocks = true; // no packet goes before CONNACK
@@ -252,8 +254,6 @@ impl Party {
         let detail =
             format!("from {} with {}{kept}", self.connection.origin.address, opening.terms.version);
         self.broker.monitor.report(EventKind::Connected, &client.name, detail);
-        self.will = opening.will;
-        self.inherited.extend(will);
         if session_present {
             self.broker.table.come_back(&client);
             self.returning = Returning::of(&self.broker, &client);
@@ -292,8 +292,7 @@ impl Party {
             }
             _ => (true, None),
         };
-        let will = self.will.take().filter(|_| with_will);
-        let will = self.broker.leave(&client, &self.connection, will, goodbye);
+        let will = self.broker.leave(&client, &self.connection, with_will, goodbye);
         if client.connection().is_none() {
             self.feed.begin(&self.broker, self.broker.clock.now_ns());
             for (_, desk) in self.broker.desks() {
@@ -303,7 +302,7 @@ impl Party {
         }
         self.connection.left.set();
         if let Some(will) = will {
-            wills::publish(&self.broker, &mut self.feed, &client, &will).await;
+            wills::publish(&self.broker, &mut self.feed, will).await;
         }
     }
 }

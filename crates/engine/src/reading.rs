@@ -8,10 +8,11 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use slipring_core::{AnswerTerms, ConnectionKey, Limit, Pushed, Right};
+use slipring_core::{AnswerTerms, ConnectionKey, Limit, Offset, ParameterIndex, Pushed, Right};
 use slipring_journal::{
-    JournalAnswer, JournalReader, JournalRefusal, JournalRequest, READ_ANSWER_HEADER_BYTES,
-    ReadError, RefusalReason, SAMPLE_PAIR_BYTES,
+    DEFINITIONS_ANSWER_HEADER_BYTES, DefinitionsEdition, JournalAnswer, JournalReader,
+    JournalRefusal, JournalRequest, READ_ANSWER_HEADER_BYTES, ReadError, RefusalReason,
+    SAMPLE_PAIR_BYTES,
     consumers::{self, ConsumerPosition},
 };
 use slipring_wire::Reason;
@@ -20,6 +21,7 @@ use tokio::sync::Semaphore;
 use crate::asking::{ClientRequest, Envelope};
 use crate::broker::Broker;
 use crate::client::Client;
+use crate::definitions::{DefinitionPage, page};
 use crate::event::EventKind;
 use crate::locks::lock;
 use crate::sampled::sampled;
@@ -194,6 +196,7 @@ impl Question {
             }),
             JournalRequest::Read { from, to, bytes_max } => self.read_range(from, to, bytes_max),
             JournalRequest::Samples { from, to } => self.samples(from, to),
+            JournalRequest::Definitions { index, since } => self.definitions(index, since),
             JournalRequest::At { ns } => self.with_reader(|reader| {
                 let (offset, journal) = (reader.offset_at(ns)?, reader.identity());
                 Ok(JournalAnswer::At { journal, offset }.encode())
@@ -214,7 +217,29 @@ impl Question {
 
     /// Bytes of messages or samples that an answer has room for.
     fn room(&self) -> usize {
-        self.terms.packet_bytes.saturating_sub(self.envelope.bytes() + READ_ANSWER_HEADER_BYTES)
+        self.room_behind(READ_ANSWER_HEADER_BYTES)
+    }
+
+    fn room_behind(&self, header_bytes: usize) -> usize {
+        self.terms.packet_bytes.saturating_sub(self.envelope.bytes() + header_bytes)
+    }
+
+    /// The first versions of the definitions that an answer has room for, from the table.
+    fn definitions(&self, index: u32, since: u64) -> Result<Vec<u8>, JournalRefusal> {
+        let (journal, epoch) = self.with_reader(|reader| {
+            reader.end_offset()?; // the epoch is as of this call
+            Ok((reader.identity(), reader.epoch()))
+        })?;
+        let from = (ParameterIndex::new(index), Offset::new(since));
+        let most = self.room_behind(DEFINITIONS_ANSWER_HEADER_BYTES).min(ANSWER_BYTES_MAX);
+        let DefinitionPage { table: (table, revision), rows, next } =
+            page(&self.broker.table, from, most);
+        if let Some((index, _, needed)) = next.filter(|_| rows.is_empty()) {
+            return Err(definition_too_large(index, needed, most));
+        }
+        let edition = DefinitionsEdition { table, revision, epoch };
+        let next = next.map(|(index, since, _)| (index.get(), since.get()));
+        Ok(JournalAnswer::Definitions { journal, edition, next, rows: &rows }.encode())
     }
 
     /// The first samples of a range that an answer has room for.
@@ -296,9 +321,17 @@ fn check_range(from: u64, to: u64) -> Result<(), JournalRefusal> {
 }
 
 fn too_large(offset: u64, needed: usize, most: usize) -> JournalRefusal {
+    no_room(&format!("the message at offset {offset}"), offset, needed, most)
+}
+
+fn definition_too_large(index: ParameterIndex, needed: usize, most: usize) -> JournalRefusal {
+    no_room(&format!("the definition of parameter {index}"), index.into(), needed, most)
+}
+
+fn no_room(what: &str, number: u64, needed: usize, most: usize) -> JournalRefusal {
     let text = format!(
-        "the message at offset {offset} takes {needed} bytes, and an answer to this client at most \
-         {most}: see its maximum packet size, and limits.outbox_bytes of the broker"
+        "{what} takes {needed} bytes, and an answer to this client at most {most}: see its maximum \
+         packet size, and limits.outbox_bytes of the broker"
     );
-    JournalRefusal { why: RefusalReason::TooLarge, numbers: [offset, needed as u64], text }
+    JournalRefusal { why: RefusalReason::TooLarge, numbers: [number, needed as u64], text }
 }

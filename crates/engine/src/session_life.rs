@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use slipring_core::ledger::SessionRecord;
 use slipring_core::{
     Admission, Applicant, ConnectRefusal, Durability, Goodbye, Millis, Opening, Outgoing,
-    SessionKey, WillMessage,
+    SessionKey,
 };
 use slipring_wire::Reason;
 
@@ -17,7 +17,9 @@ use crate::connection_handle::ConnectionHandle;
 use crate::ends::End;
 use crate::event::EventKind;
 use crate::gates::Gate;
+use crate::latch::Latch;
 use crate::sessions::SessionRegistry;
+use crate::wills::{DueWill, WillUnderway};
 
 /// A client that was let in.
 pub(crate) struct Opened {
@@ -25,8 +27,8 @@ pub(crate) struct Opened {
     pub session_present: bool,
     /// The durability that CONNACK promises for the session.
     pub promise: Durability,
-    /// The will of the session that this one replaces, and its client.
-    pub will: Option<(Arc<Client>, WillMessage)>,
+    /// The will of the session that this one replaces, or of the connection that it was taken from.
+    pub will: Option<DueWill>,
 }
 
 /// Why a client is not let in yet.
@@ -36,6 +38,8 @@ pub(crate) enum NotOpened {
     Refused(ConnectRefusal),
     /// Another connection has the session, and was asked to let go.
     Held(Arc<ConnectionHandle>),
+    /// The will of its earlier connection is on its way to the journal.
+    WillUnderway(Arc<Latch>),
 }
 
 impl Broker {
@@ -53,6 +57,9 @@ impl Broker {
         let assigned = self.sessions.client_id_for(connection.key);
         let client_id = if opening.client_id.is_empty() { &assigned } else { &opening.client_id };
         let mut registry = self.sessions.registry();
+        if let Some(appended) = registry.wills.find(client_id) {
+            return Err(NotOpened::WillUnderway(appended));
+        }
         let earlier = registry.sessions.get(client_id.as_str()).cloned();
         let applicant = Applicant {
             clean_start: opening.clean_start,
@@ -76,8 +83,7 @@ impl Broker {
                 return Err(NotOpened::Held(held));
             }
             (Admission::Replace, Some(earlier)) => {
-                let pending = self.end_session(&mut registry, &earlier);
-                will = pending.map(|will| (earlier, will));
+                will = self.end_session(&mut registry, &earlier);
                 None
             }
             _ => None,
@@ -95,7 +101,7 @@ impl Broker {
             registry.sessions.insert(client_id.as_str().into(), Arc::clone(&client));
             client
         });
-        self.attach(&mut registry, &client, opening, connection);
+        will = will.or(self.attach(&mut registry, &client, opening, connection));
         self.sessions.let_in.fetch_add(1, Ordering::Relaxed);
         Ok(Opened { client, session_present, promise, will })
     }
@@ -111,17 +117,19 @@ impl Broker {
         }
     }
 
-    /// Gives a session to a connection; an earlier connection is closed (MQTT-3.1.4-3).
+    /// Gives a session to a connection; an earlier connection is closed (MQTT-3.1.4-3). Returns the will of that one,
+    /// if it does not wait for a delay (MQTT-3.1.3-9).
     fn attach(
         &self,
         registry: &mut SessionRegistry,
         client: &Arc<Client>,
         opening: &Opening,
         connection: &Arc<ConnectionHandle>,
-    ) {
+    ) -> Option<DueWill> {
         let mut state = client.state();
         self.timers.cancel(state.due.take());
-        state.will = None; // MQTT-3.1.3-9: the client came back before the delay had passed
+        let will = opening.will.clone().map(|will| (will, Millis::MAX));
+        let earlier_will = std::mem::replace(&mut state.will, will);
         state.expires_ms = None;
         state.expiry_s = opening.expiry_s;
         registry.count_kept(client, &mut state, opening.expiry_s > 0);
@@ -132,28 +140,32 @@ impl Broker {
         outgoing.attach(connection.key, opening.terms, &limits);
         outgoing.restart_replays(newest);
         drop(outgoing);
-        if let Some(earlier) = client.set_connection(&mut state, Some(Arc::clone(connection))) {
-            registry.discount(&earlier);
-            earlier.close(Reason::SessionTakenOver);
-        }
         registry.count(connection);
+        let earlier = client.set_connection(&mut state, Some(Arc::clone(connection)))?;
+        registry.discount(&earlier);
+        earlier.close(Reason::SessionTakenOver);
+        let (message, _) = earlier_will.filter(|(will, _)| will.delay_s == 0)?;
+        // No record: that the client came back says that this will waits no longer.
+        Some(DueWill { client: Arc::clone(client), message, record: None })
     }
 
     /// Ends a client's connection. Returns the will to publish now, if any.
     ///
-    /// `will` is None after a DISCONNECT without the will.
+    /// `with_will` is false after a DISCONNECT without the will.
     pub fn leave(
         &self,
         client: &Arc<Client>,
         connection: &ConnectionHandle,
-        will: Option<WillMessage>,
+        with_will: bool,
         goodbye: Option<&Goodbye>,
-    ) -> Option<WillMessage> {
+    ) -> Option<WillUnderway> {
         let mut registry = self.sessions.registry();
         let mut state = client.state();
         if state.connection != Some(connection.key) {
-            // Taken over: a delayed will is not sent, unless the session ended with it.
-            return will.filter(|will| will.delay_s == 0 || state.ended);
+            return None; // who took the session has taken the will, too
+        }
+        if !with_will {
+            state.will = None;
         }
         client.set_connection(&mut state, None);
         let mut records = Vec::new();
@@ -165,36 +177,30 @@ impl Broker {
         registry.discount(connection);
         let now_ms = self.clock.now_ms();
         state.expiry_s = goodbye.and_then(|said| said.expiry_s).unwrap_or(state.expiry_s);
+        state.left_ns = self.clock.now_ns();
         if self.stopping.is_set() && state.recorded {
             // The next start sends the will, unless the client comes back first.
-            state.left_ns = self.clock.now_ns();
-            state.will = will.map(|will| (will, now_ms));
             self.record_left(client, &state, false);
             return None;
         }
         if state.expiry_s == 0 {
             drop(state);
-            self.end_session(&mut registry, client);
-            return will;
+            let will = self.end_session(&mut registry, client)?;
+            return Some(registry.wills.add(will));
         }
         state.expires_ms = after(now_ms, state.expiry_s);
-        state.left_ns = self.clock.now_ns();
-        let now = match will {
-            Some(will) if will.delay_s > 0 => {
-                let at = after(now_ms, will.delay_s).unwrap_or(Millis::MAX);
-                state.will = Some((will, at));
-                None
-            }
-            will => will,
-        };
+        if let Some((will, at)) = &mut state.will {
+            *at = after(now_ms, will.delay_s).unwrap_or(Millis::MAX);
+        }
         let gate = self.record_left(client, &state, goodbye.is_some());
         registry.ends.add(&client.name, End { gate, is_kept_session: false }, &self.journal.gates);
+        let will = take_due_will(client, &mut state, now_ms);
         self.timers.set_for(client, &mut state);
-        now
+        will.map(|will| registry.wills.add(will))
     }
 
-    /// Records that a client is away, since when, and its pending will. After a DISCONNECT (`is_said`) the record
-    /// is synced: the will must not be published any more.
+    /// Records that a client is away, since when, and the will that is not published yet. After a DISCONNECT
+    /// (`is_said`) the record is synced: a will that it took back must not be published any more.
     fn record_left(&self, client: &Client, state: &State, is_said: bool) -> Gate {
         if !state.recorded {
             return Gate::OPEN;
@@ -210,36 +216,39 @@ impl Broker {
         self.journal.exists() && (opening.expiry_s > 0 || opening.will.is_some())
     }
 
-    /// Takes the timer of a client: ends its session, or returns the will that is due.
-    pub fn check_due(&self, client: &Arc<Client>, now_ms: Millis) -> Option<WillMessage> {
+    /// Takes the timer of a client: ends its session, or returns the will that is due. An error is what to wait for
+    /// before.
+    pub fn check_due(
+        &self,
+        client: &Arc<Client>,
+        now_ms: Millis,
+    ) -> Result<Option<WillUnderway>, Arc<Latch>> {
         let mut registry = self.sessions.registry();
+        registry.wills.find(&client.name).map_or(Ok(()), Err)?;
         let mut state = client.state();
         state.due = None;
         if state.connection.is_some() || state.ended {
-            return None;
+            return Ok(None);
         }
         if state.expires_ms.is_some_and(|at| at <= now_ms) {
             drop(state);
             let will = self.end_session(&mut registry, client);
+            let underway = will.map(|will| registry.wills.add(will));
             drop(registry);
             self.monitor.report(EventKind::Expired, &client.name, "the session was not taken up");
-            return will;
+            return Ok(underway);
         }
-        let due = state.will.take_if(|(_, at)| *at <= now_ms);
-        if due.is_some() && state.recorded {
-            let willed = SessionRecord::Willed { session: client.key };
-            self.journal.record_one(&willed, Durability::Memory);
-        }
+        let due = take_due_will(client, &mut state, now_ms);
         self.timers.set_for(client, &mut state);
-        due.map(|(will, _)| will)
+        Ok(due.map(|will| registry.wills.add(will)))
     }
 
-    /// Takes a session out of every table. Returns its pending will.
+    /// Takes a session out of every table. Returns its will: the record of the end goes with it into the journal.
     pub fn end_session(
         &self,
         registry: &mut SessionRegistry,
         client: &Arc<Client>,
-    ) -> Option<WillMessage> {
+    ) -> Option<DueWill> {
         let mut state = client.state();
         if state.ended {
             return None;
@@ -247,9 +256,7 @@ impl Broker {
         state.ended = true;
         registry.count_kept(client, &mut state, false);
         if state.recorded {
-            let gate = self
-                .journal
-                .record_one(&SessionRecord::Ended { session: client.key }, Durability::Disk);
+            let gate = self.record_end(client, &mut state);
             let end = End { gate, is_kept_session: client.is_durable };
             registry.ends.add(&client.name, end, &self.journal.gates);
         }
@@ -268,8 +275,34 @@ impl Broker {
         self.unsubscribe(client, state.session.filters());
         // Publishers may keep a route to the client for a while; the queue is freed now.
         client.outgoing().end();
-        state.will.take().map(|(will, _)| will)
+        let (message, _) = state.will.take()?;
+        let record = state.recorded.then_some(SessionRecord::Ended { session: client.key });
+        Some(DueWill { client: Arc::clone(client), message, record })
     }
+
+    /// Records that a session is over. With a will that is not published yet, only that it is kept no longer: a
+    /// broker that starts then ends it with its will.
+    fn record_end(&self, client: &Client, state: &mut State) -> Gate {
+        if state.will.is_none() {
+            let ended = SessionRecord::Ended { session: client.key };
+            return self.journal.record_one(&ended, Durability::Disk);
+        }
+        if !client.is_durable {
+            return Gate::OPEN; // it was never kept
+        }
+        if state.connection.is_some() {
+            state.left_ns = self.clock.now_ns();
+        }
+        state.expiry_s = 0;
+        self.record_left(client, state, true)
+    }
+}
+
+/// Takes the will of a client that is away, if it is due.
+fn take_due_will(client: &Arc<Client>, state: &mut State, now_ms: Millis) -> Option<DueWill> {
+    let (message, _) = state.will.take_if(|(_, at)| *at <= now_ms)?;
+    let record = state.recorded.then_some(SessionRecord::Willed { session: client.key });
+    Some(DueWill { client: Arc::clone(client), message, record })
 }
 
 /// The time so many seconds later; None is never.

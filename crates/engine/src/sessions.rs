@@ -11,6 +11,7 @@ use crate::client::{Client, State};
 use crate::connection_handle::ConnectionHandle;
 use crate::ends::Ends;
 use crate::locks::lock;
+use crate::wills::WillsUnderway;
 
 #[derive(Default)]
 pub(crate) struct SessionDirectory {
@@ -60,6 +61,7 @@ pub(crate) struct SessionRegistry {
     /// Connections by listener.
     listeners: HashMap<usize, Shares>,
     pub ends: Ends,
+    pub wills: WillsUnderway,
 }
 
 impl SessionRegistry {

@@ -157,7 +157,14 @@ impl<D: EngineDesk> LockedDesk<D> {
     /// Appends records that are not in the journal yet; false if it takes nothing. Called under the desk's lock, so
     /// that the journal has them in order.
     fn write_down(&mut self, journal: &BrokerJournal) -> bool {
-        journal.write_down(&mut self.unwritten, &mut self.gate)
+        if self.unwritten.is_empty() {
+            return true;
+        }
+        let Some(appended) = journal.write_down(&self.unwritten) else { return false };
+        self.gate = appended.gate;
+        self.desk.core().journaled(&self.unwritten, appended.offset, appended.receive_ns);
+        self.unwritten.clear();
+        true
     }
 }
 

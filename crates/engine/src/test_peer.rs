@@ -26,10 +26,11 @@ pub(crate) fn running(plan: Plan) -> Arc<Broker> {
     broker
 }
 
-/// How a client connects. Its will, if it has a delay, is `gone` to the topic `will`.
+/// How a client connects. Its will, if it has a delay, is `gone` to the topic `will`, at QoS 1.
 #[derive(Clone, Copy)]
 pub(crate) struct Terms {
     pub name: &'static str,
+    pub clean_start: bool,
     pub expiry_s: u32,
     pub keep_alive_s: u16,
     pub will_delay_s: Option<u32>,
@@ -37,7 +38,7 @@ pub(crate) struct Terms {
 
 impl Terms {
     pub fn new(name: &'static str) -> Self {
-        Self { name, expiry_s: 0, keep_alive_s: 0, will_delay_s: None }
+        Self { name, clean_start: false, expiry_s: 0, keep_alive_s: 0, will_delay_s: None }
     }
 }
 
@@ -85,11 +86,11 @@ impl TestPeer {
         let will = terms.will_delay_s.map(|delay_s| {
             delay.push(PropertyId::WillDelayInterval, Value::Four(delay_s));
             let (topic, payload, properties) = ("will", &b"gone"[..], delay.borrow());
-            Will { topic, payload, qos: QoS::AtMostOnce, retain: false, properties }
+            Will { topic, payload, qos: QoS::AtLeastOnce, retain: false, properties }
         });
         peer.send(&Packet::Connect(Box::new(Connect {
             version: Version::V5,
-            clean_start: false,
+            clean_start: terms.clean_start,
             keep_alive_s: terms.keep_alive_s,
             client_id: terms.name,
             properties: properties.borrow(),

@@ -116,8 +116,14 @@ async fn fire(broker: &Arc<Broker>, feed: &mut Feed, timer: Timer, now_ms: Milli
     match timer {
         Timer::Away(client) => {
             let Some(client) = client.upgrade() else { return };
-            if let Some(will) = broker.check_due(&client, now_ms) {
-                wills::publish(broker, feed, &client, &will).await;
+            let will = loop {
+                match broker.check_due(&client, now_ms) {
+                    Ok(will) => break will,
+                    Err(appended) => appended.wait().await,
+                }
+            };
+            if let Some(will) = will {
+                wills::publish(broker, feed, will).await;
             }
         }
         Timer::Sys => {

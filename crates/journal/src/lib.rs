@@ -68,8 +68,8 @@ pub use message::StoredMessage;
 pub use reader::{Followed, JournalReader, StateBatch};
 pub use receipt::RecoveryReceipt;
 pub use remote_protocol::{
-    JournalAnswer, JournalRefusal, JournalRequest, READ_ANSWER_HEADER_BYTES, RefusalReason,
-    SAMPLE_PAIR_BYTES,
+    DEFINITIONS_ANSWER_HEADER_BYTES, DefinitionsEdition, JournalAnswer, JournalRefusal,
+    JournalRequest, READ_ANSWER_HEADER_BYTES, RefusalReason, SAMPLE_PAIR_BYTES,
 };
 pub use report::{CheckReport, HeaderState, IndexState, SegmentReport, SnapshotState};
 pub use retention::RetentionRules;

@@ -12,6 +12,17 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use slipring_journal::{BytesColumn, MessageColumns};
 
+/// Memory that is neither written nor moved while this exists.
+trait Memory: Send + Sync {
+    fn memory(&self) -> (*const c_void, usize);
+}
+
+impl<T: Copy + Send + Sync> Memory for Vec<T> {
+    fn memory(&self) -> (*const c_void, usize) {
+        (self.as_ptr().cast(), size_of_val(self.as_slice()))
+    }
+}
+
 /// Which of the `MessageColumns` a buffer shows.
 #[derive(Clone, Copy)]
 pub(crate) enum Column {
@@ -21,36 +32,43 @@ pub(crate) enum Column {
     Data(fn(&MessageColumns) -> &BytesColumn),
 }
 
-/// One column, readable through Python's buffer protocol. Keeps the columns alive.
-#[pyclass(frozen, module = "slipring._native")]
-pub(crate) struct Buffer {
+/// A column of messages, which keeps all of them alive.
+struct MessageColumn {
     columns: Arc<MessageColumns>,
     column: Column,
 }
 
-impl Buffer {
-    pub fn new(columns: Arc<MessageColumns>, column: Column) -> Self {
-        Self { columns, column }
-    }
-
+impl Memory for MessageColumn {
     fn memory(&self) -> (*const c_void, usize) {
         match self.column {
-            Column::Numbers(of) => memory(of(&self.columns)),
-            Column::Octets(of) => memory(of(&self.columns)),
-            Column::Ends(of) => memory(&of(&self.columns).ends),
-            Column::Data(of) => memory(&of(&self.columns).data),
+            Column::Numbers(of) => of(&self.columns).memory(),
+            Column::Octets(of) => of(&self.columns).memory(),
+            Column::Ends(of) => of(&self.columns).ends.memory(),
+            Column::Data(of) => of(&self.columns).data.memory(),
         }
     }
 }
 
-fn memory<T>(values: &[T]) -> (*const c_void, usize) {
-    (values.as_ptr().cast(), size_of_val(values))
+/// One column, readable through Python's buffer protocol.
+#[pyclass(frozen, module = "slipring._native")]
+pub(crate) struct Buffer(Box<dyn Memory>);
+
+impl Buffer {
+    /// A column of messages.
+    pub fn new(columns: Arc<MessageColumns>, column: Column) -> Self {
+        Self(Box::new(MessageColumn { columns, column }))
+    }
+
+    /// These values.
+    pub fn of<T: Copy + Send + Sync + 'static>(values: Vec<T>) -> Self {
+        Self(Box::new(values))
+    }
 }
 
 #[pymethods]
 impl Buffer {
     pub(crate) fn __len__(&self) -> usize {
-        self.memory().1
+        self.0.memory().1
     }
 
     #[allow(unsafe_code, reason = "the buffer protocol is a C interface")]
@@ -62,10 +80,10 @@ impl Buffer {
         if view.is_null() {
             return Err(PyBufferError::new_err("there is no view to fill"));
         }
-        let (start, length) = slf.get().memory();
+        let (start, length) = slf.get().0.memory();
         let length = ffi::Py_ssize_t::try_from(length)?;
-        // SAFETY: `view` is Python's to fill. The memory belongs to an `Arc` that `slf` holds, is
-        // never written or moved (the class is frozen), and the view holds a reference to `slf`.
+        // SAFETY: `view` is Python's to fill. `slf` owns the memory, which is never written or moved (the
+        // class is frozen), and the view holds a reference to `slf`.
         let filled = unsafe {
             ffi::PyBuffer_FillInfo(view, slf.as_ptr(), start.cast_mut(), length, 1, flags)
         };

@@ -10,10 +10,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::PyBytes;
-use slipring_engine::{Sampled, sampled};
+use slipring_engine::{JournalDefinitions, Sampled, sampled};
 use slipring_journal::{
-    Batch, BytesColumn, Journal, JournalFailure, JournalOptions, MessageColumns, MessageFlags,
-    OpenError, ReadError,
+    Batch, BytesColumn, DefinitionsEdition, Journal, JournalFailure, JournalOptions,
+    MessageColumns, MessageFlags, OpenError, ReadError,
 };
 
 use crate::buffer::{Buffer, Column};
@@ -38,6 +38,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 struct JournalReader {
     /// Python may call from several threads; the reader remembers its position between calls.
     reader: Mutex<slipring_journal::JournalReader>,
+    /// The definitions, as far as they were read.
+    definitions: Mutex<JournalDefinitions>,
     #[pyo3(get)]
     identity: String,
 }
@@ -49,7 +51,7 @@ impl JournalReader {
         let reader =
             py.detach(|| slipring_journal::JournalReader::open(&path)).map_err(read_error)?;
         let identity = reader.identity().to_string();
-        Ok(Self { reader: Mutex::new(reader), identity })
+        Ok(Self { reader: Mutex::new(reader), definitions: Mutex::default(), identity })
     }
 
     #[getter]
@@ -113,9 +115,40 @@ impl JournalReader {
         let Sampled { end, pairs } = found.map_err(read_error)?;
         Ok((end, PyBytes::new(py, &pairs)))
     }
+
+    /// Which definitions the journal has by now: table, revision and epoch.
+    fn definitions_edition(&self, py: Python<'_>) -> PyResult<Edition> {
+        self.with_definitions(py, |definitions| edition(definitions.edition()))
+    }
+
+    /// The versions of all definitions that the journal has by now, as JSON.
+    fn definitions(&self, py: Python<'_>) -> PyResult<String> {
+        self.with_definitions(py, JournalDefinitions::to_json)
+    }
+}
+
+/// The table, the revision and the epoch of definitions.
+pub(crate) type Edition = (u32, u64, u64);
+
+pub(crate) fn edition(edition: DefinitionsEdition) -> Edition {
+    let DefinitionsEdition { table, revision, epoch } = edition;
+    (table, revision, epoch)
 }
 
 impl JournalReader {
+    fn with_definitions<T: Send>(
+        &self,
+        py: Python<'_>,
+        get: impl FnOnce(&JournalDefinitions) -> T + Send,
+    ) -> PyResult<T> {
+        let read = py.detach(|| {
+            let mut definitions = self.definitions.lock().expect("reading never panics");
+            definitions.follow(&mut self.reader())?;
+            Ok(get(&definitions))
+        });
+        read.map_err(read_error)
+    }
+
     fn reader(&self) -> MutexGuard<'_, slipring_journal::JournalReader> {
         self.reader.lock().expect("reading never panics")
     }
@@ -137,17 +170,28 @@ fn read_error(error: ReadError) -> PyErr {
 type BufferPair = (Py<Buffer>, Py<Buffer>);
 
 /// Messages as columns; each attribute is a buffer in Arrow's layout, or two (ends, data).
-#[pyclass(frozen, get_all, module = "slipring._native")]
+#[pyclass(frozen, module = "slipring._native")]
 pub(crate) struct JournalColumns {
+    messages: Arc<MessageColumns>,
+    #[pyo3(get)]
     end: u64,
+    #[pyo3(get)]
     offset: Py<Buffer>,
+    #[pyo3(get)]
     receive_ns: Py<Buffer>,
+    #[pyo3(get)]
     receive_us: Py<Buffer>,
+    #[pyo3(get)]
     qos: Py<Buffer>,
+    #[pyo3(get)]
     retain: Py<Buffer>,
+    #[pyo3(get)]
     publisher: BufferPair,
+    #[pyo3(get)]
     topic: BufferPair,
+    #[pyo3(get)]
     properties: BufferPair,
+    #[pyo3(get)]
     payload: BufferPair,
 }
 
@@ -159,6 +203,7 @@ impl JournalColumns {
             Ok((buffer(Column::Ends(column))?, buffer(Column::Data(column))?))
         };
         Ok(Self {
+            messages: Arc::clone(&columns),
             end: columns.end,
             offset: buffer(Column::Numbers(|columns| &columns.offset))?,
             receive_ns: buffer(Column::Numbers(|columns| &columns.receive_ns))?,
@@ -170,6 +215,11 @@ impl JournalColumns {
             properties: pair(|columns| &columns.properties)?,
             payload: pair(|columns| &columns.payload)?,
         })
+    }
+
+    /// The same messages for Rust.
+    pub fn messages(&self) -> &MessageColumns {
+        &self.messages
     }
 }
 

@@ -13,6 +13,7 @@ mod plan;
 mod properties;
 mod remote;
 mod salvage;
+mod samples;
 mod status;
 mod table;
 mod topics;
@@ -36,6 +37,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     messages::register(module)?;
     properties::register(module)?;
     salvage::register(module)?;
+    samples::register(module)?;
     table::register(module)?;
     topics::register(module)
 }

@@ -8,13 +8,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use slipring_client::Address;
-use slipring_journal::{JournalIdentity, JournalRefusal, RefusalReason};
+use slipring_core::table::definitions_json;
+use slipring_journal::{DefinitionsEdition, JournalIdentity, JournalRefusal, RefusalReason};
 use slipring_protocol::Credentials;
 use slipring_remote::{RemoteError, RemoteOptions};
 
 use crate::client::ConnectError;
 use crate::client::options::{TlsDict, seconds};
-use crate::journal::{JournalColumns, JournalError, JournalGap};
+use crate::journal::{Edition, JournalColumns, JournalError, JournalGap, edition};
 
 /// Adds this file's class to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -124,6 +125,22 @@ impl RemoteJournal {
         let asked = py.detach(|| self.journal().samples(start..end));
         let (end, pairs) = asked.map_err(|error| translate(&self.url, &error))?;
         Ok((end, PyBytes::new(py, &pairs)))
+    }
+
+    /// Which definitions the broker has by now: table, revision and epoch.
+    fn definitions_edition(&self, py: Python<'_>) -> PyResult<Edition> {
+        let asked = py.detach(|| self.journal().definitions_edition());
+        asked.map(edition).map_err(|error| translate(&self.url, &error))
+    }
+
+    /// The versions of all definitions that the broker has by now, as JSON.
+    fn definitions(&self, py: Python<'_>) -> PyResult<String> {
+        let asked = py.detach(|| {
+            let (DefinitionsEdition { table, revision, epoch }, rows) =
+                self.journal().definitions()?;
+            Ok(definitions_json((table, revision), epoch, &rows, &[]))
+        });
+        asked.map_err(|error: RemoteError| translate(&self.url, &error))
     }
 
     /// Commits how far a consumer has read, so that retention keeps the rest.

@@ -1,16 +1,17 @@
-//! The table of a journal for Python, without its broker. Decides nothing.
+//! The table and the definitions of a journal for Python, without its broker. Decides nothing.
 
 #![allow(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
 
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use slipring_engine::{JournalTable, journal_table as read};
+use slipring_engine::{JournalDefinitions, JournalTable, journal_table as read};
 
 use crate::journal::raise;
 
 /// Adds this file's function to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(journal_definitions, module)?)?;
     module.add_function(wrap_pyfunction!(journal_table, module)?)
 }
 
@@ -26,4 +27,11 @@ fn journal_table(py: Python<'_>, path: PathBuf) -> PyResult<Described> {
         Ok((entries.map(|entries| entries.to_json()), streams, flaws))
     });
     read.map_err(|error: slipring_journal::ReadError| raise(&error))
+}
+
+/// The versions of all definitions in a journal, as JSON.
+#[pyfunction]
+fn journal_definitions(py: Python<'_>, path: PathBuf) -> PyResult<String> {
+    let read = py.detach(|| JournalDefinitions::of(&path).map(|definitions| definitions.to_json()));
+    read.map_err(|error| raise(&error))
 }

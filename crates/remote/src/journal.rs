@@ -221,7 +221,7 @@ impl RemoteJournal {
 
     /// Asks, with retries. `pick` returns the journal's identity and the caller's part of the expected kind
     /// of answer, and `None` for another kind.
-    fn request<T>(
+    pub(crate) fn request<T>(
         &mut self,
         request: &JournalRequest<'_>,
         pick: impl Fn(JournalAnswer<'_>) -> Option<(JournalIdentity, T)>,

@@ -5,6 +5,7 @@
 //! `u64`, as in the journal's own reader: they come from bytes and go to Python as numbers.
 
 mod connection;
+mod definitions;
 mod error;
 mod journal;
 

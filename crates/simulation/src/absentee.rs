@@ -153,10 +153,8 @@ impl Absentee {
     pub fn settled(&mut self, now_ms: u64, is_kept: bool) {
         let Some(visit) = &mut self.visit else { return };
         visit.is_noted |= is_kept && visit.left_ms.is_some() && visit.restart_ms.is_none();
-        let Some((soonest_ms, latest_ms)) = visit.due_ms(DELAY_S, self.has_jumped) else { return };
-        // A broker that ends while it publishes a will of QoS 2 may lose it: it comes at most once.
-        let is_undisturbed = visit.restart_ms.is_none_or(|(ended_ms, _)| ended_ms < soonest_ms);
-        if now_ms > latest_ms && is_undisturbed {
+        let Some((_, latest_ms)) = visit.due_ms(DELAY_S, self.has_jumped) else { return };
+        if now_ms > latest_ms {
             self.due.insert(self.will());
         }
     }

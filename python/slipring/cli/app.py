@@ -14,7 +14,9 @@ from slipring.cli.journal import journal
 from slipring.cli.password import password
 from slipring.cli.ping import ping
 from slipring.cli.pipeline import pipeline
+from slipring.cli.plot import plot
 from slipring.cli.publish import publish
+from slipring.cli.query import query
 from slipring.cli.replay import replay
 from slipring.cli.sessions import clients, sessions
 from slipring.cli.stream import stream
@@ -118,6 +120,8 @@ app.command("table")(table)
 app.command("export")(export)
 app.command("import")(import_)
 app.command("replay")(replay)
+app.command("query")(query)
+app.command("plot")(plot)
 app.command("declare")(declare)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slipring.cli.display import printable
+from slipring.cli.journal_archive import archive, restore
 from slipring.cli.progress import ProgressDisplay
 from slipring.cli.recording_range import DATA
 from slipring.errors import JournalError
@@ -161,6 +162,10 @@ def forget(
         raise JournalError(
             f"{found} has no consumer {name!r}; `slipring journal consumers` lists them"
         )
+
+
+journal.command("archive")(archive)
+journal.command("restore")(restore)
 
 
 def _print_json(value: Any) -> None:

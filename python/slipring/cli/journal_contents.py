@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.table import Table
 
+from slipring.archive.location import CONSUMER
 from slipring.cli.display import ago, counted, size
 from slipring.cli.terminal_table import facts, plain, table
 from slipring.journal.contents import JournalContents, SegmentContents
@@ -74,8 +75,20 @@ def _summary(found: JournalContents) -> Table:
             ("messages", f"{messages}, offsets {found.first_offset:,} to {found.end_offset:,}"),
             ("received", span),
             ("size", f"{size(found.bytes)} in {counted(len(found.segments), 'segment')}"),
+            *_archived(found),
         ]
     )
+
+
+def _archived(found: JournalContents) -> list[tuple[str, str]]:
+    """How far the archive is, by its place among the consumers."""
+    for one in found.consumers:
+        if one.name == CONSUMER and one.offset is not None and one.journal == found.identity:
+            waiting = sum(segment.first_offset >= one.offset for segment in found.segments[:-1])
+            behind = counted(found.count(one.offset), "message")
+            segments = counted(waiting, "complete segment")
+            return [("archived", f"up to offset {one.offset:,}; {behind} behind, {segments} wait")]
+    return []
 
 
 def _segments(found: JournalContents) -> Table:

@@ -18,7 +18,9 @@ def journal_rows(journal: Json) -> list[tuple[str, str]]:
         ("acknowledged", _acknowledged(journal["acknowledged"])),
     ]
     if journal["state"] != "off":
-        rows += [("retention", _retention(journal)), *_receipt(journal["receipt"])]
+        rows.append(("retention", _retention(journal)))
+        rows += [("archive", _archive(journal["archive"]))] if journal["archive"] else []
+        rows += _receipt(journal["receipt"])
     return rows
 
 
@@ -63,6 +65,13 @@ def _retention(journal: Json) -> str:
     return f"{told}; from offset {journal['first_offset']:,}" + (
         f", held back by {held}" if held else ""
     )
+
+
+def _archive(archive: Json) -> str:
+    held = f"offsets {archive['first_offset']:,} to {archive['end_offset']:,}"
+    told = f"{archive['url']}: {held} in {archive['segments']:,} segments, {size(archive['bytes'])}"
+    told += f"; {archive['behind']:,} behind, {archive['waiting']:,} segments wait"
+    return f"{told}; FAILING: {archive['failure']}" if archive["failure"] else told
 
 
 def _receipt(receipt: Json) -> list[tuple[str, str]]:

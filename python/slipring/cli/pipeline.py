@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from slipring.cli.recording_range import DATA, check_named
-from slipring.journal.location import JournalBroker
+from slipring.journal.location import JournalBroker, JournalFolder
 
 if TYPE_CHECKING:
     from slipring.pipeline.destination import LakeCommit
+    from slipring.pipeline.run_jobs import JobProgress
 
 pipeline = typer.Typer(
     help="Carry the journal into a lake of tables, through Spark.", no_args_is_help=True
@@ -20,9 +21,25 @@ pipeline = typer.Typer(
 
 @pipeline.command("run")
 def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
+    jobs: Annotated[
+        list[str] | None,
+        typer.Argument(help="archive, rollup, derive, limits, latency, budget; archive if none."),
+    ] = None,
     data: Annotated[Path, typer.Option(help="Data folder of the broker, with its journal.")] = DATA,
     lake: Annotated[
-        Path | None, typer.Option(help="Folder of the lake; by default `lake` in the data folder.")
+        str | None,
+        typer.Option(
+            help="Folder of the lake, or s3://bucket/prefix; by default `lake` in the data folder."
+        ),
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="TOML file with the section [pipeline].", exists=True)
+    ] = None,
+    bus: Annotated[
+        str | None,
+        typer.Option(
+            help="Publish derived parameters and alarms to this broker: mqtt://host:port."
+        ),
     ] = None,
     trigger_ms: Annotated[int, typer.Option(min=1, help="Milliseconds between two batches.")] = 500,
     once: Annotated[bool, typer.Option(help="Carry what is there now, then end.")] = False,
@@ -32,7 +49,7 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
     ] = "lake",
     keep_bytes: Annotated[
         int | None,
-        typer.Option(min=1, help="Bound the table: beyond it the oldest files are removed."),
+        typer.Option(min=1, help="Bound the archive: beyond it the oldest files are removed."),
     ] = None,
     broker: Annotated[
         str | None,
@@ -47,7 +64,10 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
         str | None, typer.Option(help="Certificates of trusted authorities (PEM).")
     ] = None,
 ) -> None:
-    """Stream the journal into the Delta table `messages` of a lake, exactly once.
+    """Carry the journal into the Delta tables of a lake, each sample and message exactly once.
+
+    archive: samples, frames, messages. rollup: windows of 1 s, 1 min, 1 h. derive: your own
+    parameters. limits: events and alarms. latency: age of samples. budget: bytes per vehicle.
 
     It continues where it stopped, however it was stopped. Ctrl-C and SIGTERM end it after the
     current batch.
@@ -56,38 +76,44 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
 
         slipring pipeline run
 
-        slipring pipeline run --data /var/lib/slipring --lake /srv/lake --once
+        slipring pipeline run archive rollup --data /var/lib/slipring --lake /srv/lake --once
 
-        slipring pipeline run --broker mqtts://broker.example --user lake --lake /srv/lake
+        slipring pipeline run derive limits --config slipring.toml --bus mqtt://127.0.0.1:1883
+
+        slipring pipeline run --broker mqtts://broker.example --user lake --lake s3://lake/jet
     """
-    from slipring.pipeline import run
+    from slipring.lake.storage import LakeLocation
+    from slipring.pipeline.config import PipelineConfig, load_pipeline
+    from slipring.pipeline.jobs import PipelineRun
 
-    journal, lake = _journal(data, broker, user, ca), lake or data / "lake"
-    source = journal if isinstance(journal, Path) else journal.url
-    print(f"slipring pipeline: {source} to {lake / 'messages'}", flush=True)
-    run(
-        journal,
-        lake,
-        trigger_ms=trigger_ms,
-        once=once,
-        master=master,
-        stop=_stop_on_signals(),
-        on_batch=_tell,
-        on_step=lambda step: print(f"  {step}", flush=True),
-        consumer=consumer,
-        keep_bytes=keep_bytes,
-    )
-
-
-def _journal(
-    data: Path, broker: str | None, user: str | None, ca: str | None
-) -> Path | JournalBroker:
-    """The journal of a folder, or of a broker elsewhere."""
+    given = {name: text for name, text in (("user", user), ("ca", ca)) if text}
     if broker is None:
         check_named(data, "slipring pipeline run --data")
-        return data / "journal"
-    given = {"user": user, "ca": ca}
-    return JournalBroker.from_options(broker, {name: text for name, text in given.items() if text})
+    location = (
+        JournalFolder(str((data / "journal").absolute()))
+        if broker is None
+        else JournalBroker.from_options(broker, given)
+    )
+    where = LakeLocation.of(lake or data / "lake")
+    names = jobs or ["archive"]
+    source = broker or data / "journal"
+    print(f"slipring pipeline: {', '.join(names)}: {source} to {where.uri}", flush=True)
+    PipelineRun(
+        journal=location,
+        lake=where,
+        config=PipelineConfig() if config is None else load_pipeline(config),
+        bus=None if bus is None else JournalBroker.from_options(bus, given),
+        state=data / "pipeline",
+        once=once,
+        trigger_ms=trigger_ms,
+        master=master,
+        consumer=consumer,
+        keep_bytes=keep_bytes,
+        stop=_stop_on_signals(),
+        on_step=lambda step: print(f"  {step}", flush=True),
+        on_batch=_tell,
+        on_progress=_tell_progress,
+    ).run(names)
 
 
 def _stop_on_signals() -> threading.Event:
@@ -99,4 +125,10 @@ def _stop_on_signals() -> threading.Event:
 
 
 def _tell(batch: "LakeCommit") -> None:
-    print(f"{batch.rows:>9,} messages into the lake, up to offset {batch.end:,}", flush=True)
+    counts = [f"{rows:,} {name.replace('_', ' ')}" for name, rows in batch.rows.items() if rows]
+    what = ", ".join(counts) or "nothing"
+    print(f"  {what} into the lake, up to offset {batch.end:,}", flush=True)
+
+
+def _tell_progress(progress: "JobProgress") -> None:
+    print(f"  {progress.job}: up to offset {progress.end:,}", flush=True)

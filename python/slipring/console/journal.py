@@ -3,6 +3,7 @@
 from typing import Literal, cast, get_type_hints
 
 from slipring.control import Broker
+from slipring.control.archive import archive_status
 from slipring.control.config import Config
 from slipring.control.consumers import consumer_statuses
 from slipring.control.health import trouble
@@ -10,6 +11,7 @@ from slipring.control.receipt import damage_text, in_words, kept_messages, messa
 from slipring.status.description import part
 from slipring.status.engine import BrokerStatus, JournalStatus, ReceiptFigures, StartReceipt
 from slipring.status.message import (
+    ArchiveStatus,
     ConsumerStatus,
     Durability,
     JournalSummary,
@@ -40,6 +42,7 @@ def journal_summary(broker: Broker, status: BrokerStatus) -> JournalSummary:
         "retention": _retention(broker.config),
         "consumers": consumers[:CONSUMERS_SHOWN],
         "consumers_total": len(consumers),
+        "archive": archive_of(broker, status),
         "receipt": receipt_summary(receipt) if receipt else None,
     }
 
@@ -56,6 +59,12 @@ def consumers_of(broker: Broker, status: BrokerStatus) -> list[ConsumerStatus]:
     if journal is None or receipt is None:
         return []
     return consumer_statuses(broker.consumers(), receipt, journal["next_offset"] or 0)
+
+
+def archive_of(broker: Broker, status: BrokerStatus) -> ArchiveStatus | None:
+    """How far the journal's archive is; None if there is none."""
+    journal = status["journal"] or NO_JOURNAL
+    return archive_status(broker.archive, journal["synced_offset"] or 0)
 
 
 def _messages_from(

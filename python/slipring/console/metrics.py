@@ -7,7 +7,7 @@ metrics there are is in `slipring.status`.
 from collections.abc import Iterator
 
 from slipring import __version__
-from slipring.console.journal import consumers_of, receipt_summary
+from slipring.console.journal import archive_of, consumers_of, receipt_summary
 from slipring.console.listener import ConsoleListener
 from slipring.control import Broker
 from slipring.status.description import Family, families, without_links
@@ -33,6 +33,7 @@ def _scrape(broker: Broker, listener: ConsoleListener) -> Scrape:
         "journal": journal
         and {"up": journal["failure"] is None, "full": journal["no_space"] is not None},
         "consumers": consumers_of(broker, status),
+        "archive": archive_of(broker, status),
         "receipt": receipt and receipt_summary(receipt),
         "events": broker.overview.event_counts,
         "discovery": broker.discovery.counts,

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from slipring.control.archive import archive_location, make_archive
 from slipring.control.cached import Cached
 from slipring.control.config import Config
 from slipring.control.consumers import known_consumers
@@ -57,10 +58,11 @@ class Broker:
         self._started_s = time.monotonic()
         self.overview = Overview()
         self.polled = asyncio.Condition()
-        folder = _journal_folder(config)
+        archive, folder = archive_location(config), _journal_folder(config)
         share_free_memory()
         self.engine = _start(config, folder)
         self.receipt = self.engine.receipt
+        self.archive = make_archive(config, archive, folder)
         self.id = self.receipt["identity"] if self.receipt else secrets.token_hex(16)
         self._table: int = json.loads(self.engine.ask_table("find", b'{"names": []}'))["table"]
         self.console: Endpoint | None = None
@@ -120,13 +122,16 @@ class Broker:
         """Poll the engine until told to stop; then stop the engine."""
         try:
             await self.discovery.open()
+            if self.archive:
+                self.archive.start()
             while not stop.is_set():
                 self.poll()
                 async with self.polled:
                     self.polled.notify_all()
                 await _wait(stop, POLL_S)
         finally:
-            await asyncio.gather(asyncio.to_thread(self.engine.stop), self.discovery.close())
+            stops = [self.engine.stop, *([self.archive.stop] if self.archive else [])]
+            await asyncio.gather(*map(asyncio.to_thread, stops), self.discovery.close())
             if not self.engine.failure:
                 self.poll()
 
@@ -140,6 +145,8 @@ class Broker:
             raise EngineError(f"the engine cannot continue: {self.engine.failure}; start it again")
         if news := self.pulse.news():
             _log(self.overview.add_own_event(*news, now_ns))
+        for kind, text in self.archive.news() if self.archive else ():
+            _log(self.overview.add_own_event(kind, text, now_ns))
         if self.pulse.is_busy:
             return  # the calls below would wait for it, and block the event loop
         status = self.engine.status()

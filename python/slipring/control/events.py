@@ -47,10 +47,13 @@ KINDS = {
     "answers": _EventKind("info", "", "times the engine answered again"),
     "full": _EventKind("error", "", "times the journal was full"),
     "healed": _EventKind("info", "", "times the journal had room again"),
+    "unarchived": _EventKind("error", "", "times the archive failed"),
+    "archiving": _EventKind("info", "", "times the archive went on"),
     "lost": _EventKind("warning", "", "events were lost: too many at once"),
 }
 """Every kind of event. `lost` counts events that were not fetched in time. The control plane itself
-notices `full`, `healed`, `silent` and `answers`; the others come from the engine."""
+notices `full`, `healed`, `silent`, `answers`, `unarchived` and `archiving`; the others come from
+the engine."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,13 @@
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
+from slipring.archive.location import ArchiveLocation
 from slipring.control.filters import Filter, covers, overlap
 from slipring.control.limits import KIB, MIB
 from slipring.control.section import Section, between
+from slipring.errors import ConfigError
 from slipring.status.message import Level
 
 FOR_EVER = 0
@@ -14,6 +16,15 @@ FOR_EVER = 0
 CENTURY_S = 3_155_760_000
 PIB = 1 << 50
 RULES_MAX = 256
+
+
+def _is_archive(text: str) -> str:
+    if text:
+        try:
+            ArchiveLocation.of(text)
+        except ConfigError as error:
+            raise ValueError(str(error)) from None
+    return text
 
 
 class JournalSection(Section):
@@ -43,6 +54,14 @@ class JournalSection(Section):
     )
     keep_unread: bool = Field(
         True, description="Keep what a known consumer has not read yet, whatever its age and size."
+    )
+    archive: Annotated[str, AfterValidator(_is_archive)] = Field(
+        "",
+        description="Where complete segments are sent, as s3://bucket/prefix: see docs/archive.md; "
+        "endpoint and keys are in the environment (AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID, ...).",
+    )
+    archive_bytes_per_s: Annotated[int, between(0, PIB)] = Field(
+        FOR_EVER, description="Bytes per second that are sent to the archive; 0 is no bound."
     )
 
 

@@ -74,6 +74,10 @@ def waiting_text(change: Change) -> str:
     )
 
 
+JOURNAL_AT_START = ("segment_bytes", "archive", "archive_bytes_per_s")
+"""Keys of the journal that need a restart."""
+
+
 def _meanwhile(running: Config, wanted: Config, *, journaling: bool) -> Config:
     """The wanted configuration, with settings that need a restart left as they are."""
     sections = {
@@ -87,8 +91,8 @@ def _meanwhile(running: Config, wanted: Config, *, journaling: bool) -> Config:
     if not journaling:
         sections |= {"journal": running.journal, "durability": running.durability}
     else:
-        size = {"segment_bytes": running.journal.segment_bytes}
-        sections["journal"] = wanted.journal.model_copy(update=size)
+        kept = {key: getattr(running.journal, key) for key in JOURNAL_AT_START}
+        sections["journal"] = wanted.journal.model_copy(update=kept)
     return wanted.model_copy(update=sections)
 
 

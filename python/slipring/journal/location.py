@@ -1,14 +1,22 @@
-"""Where a journal is: in a folder, or with a broker elsewhere. Quick to import: knows no Arrow."""
+"""Where a journal is: in a folder, with a broker elsewhere, or in an archive.
+
+Quick to import: knows no Arrow, and no object storage before an archive is opened.
+"""
 
 import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self, TypeAlias, Union
 
+from slipring.archive.location import S3, ArchiveLocation
 from slipring.errors import ConnectError, JournalError
 from slipring.native import JournalReader, RemoteJournal, commit_consumer
+
+if TYPE_CHECKING:
+    from slipring.archive.reader import ArchiveReader
+    from slipring.journal.joined import JoinedJournal
 
 USER = "SLIPRING_USER"
 PASSWORD = "SLIPRING_PASSWORD"  # noqa: S105 (the name of a variable)
@@ -24,7 +32,7 @@ PATIENCE_S = 60.0
 SETTLE_S = 3.0
 SETTLE_LOOK_S = 0.02
 
-OpenJournal = JournalReader | RemoteJournal
+OpenJournal: TypeAlias = Union[JournalReader, RemoteJournal, "ArchiveReader", "JoinedJournal"]
 
 
 def settled_end(journal: OpenJournal) -> int:
@@ -128,7 +136,82 @@ class JournalBroker:
         return files if any(files.values()) else None
 
 
-JournalLocation = JournalFolder | JournalBroker
+# The options of Spark's source for S3-compatible storage, and what they are called elsewhere.
+S3_OPTIONS = {
+    "s3Endpoint": "AWS_ENDPOINT_URL",
+    "s3AccessKey": "AWS_ACCESS_KEY_ID",
+    "s3SecretKey": "AWS_SECRET_ACCESS_KEY",
+    "s3SessionToken": "AWS_SESSION_TOKEN",
+    "s3Region": "AWS_REGION",
+}
+
+
+@dataclass(frozen=True)
+class JournalArchive:
+    """Sealed segments in S3-compatible storage; with a broker, what is newer comes from there."""
+
+    archive: ArchiveLocation
+    broker: JournalBroker | None = None
+    cache: str | None = None
+    """The folder for segments on each machine that reads, and its size."""
+    cache_bytes: int | None = None
+
+    @classmethod
+    def from_options(cls, url: str, broker: str | None, given: Mapping[str, str]) -> Self:
+        """From Spark's options; keys may be in the environment of the driver instead."""
+        told = {
+            known: given[name.lower()]
+            for name, known in S3_OPTIONS.items()
+            if name.lower() in given
+        }
+        size = given.get("cachebytes")
+        if size is not None and not size.isdecimal():
+            raise ValueError(f"option cacheBytes is {size!r}; allowed: a whole number")
+        return cls(
+            ArchiveLocation.of(url, told),
+            JournalBroker.from_options(broker, given) if broker else None,
+            given.get("cache"),
+            None if size is None else int(size),
+        )
+
+    def open(self, identity: str | None = None) -> "ArchiveReader | JoinedJournal":
+        """A reader; with an identity it refuses any other journal."""
+        from slipring.archive.cache import CACHE_BYTES, SegmentCache
+        from slipring.archive.reader import ArchiveReader
+        from slipring.journal.joined import JoinedJournal
+
+        folder = Path(self.cache) if self.cache else None
+        cache = SegmentCache(folder, self.cache_bytes or CACHE_BYTES)
+        if self.broker is None:
+            return ArchiveReader(self.archive, identity, cache)
+        # The broker says which of several journals it is; a worker knows that already.
+        identity = identity or self.broker.open().identity
+        return JoinedJournal(ArchiveReader(self.archive, identity, cache), self.broker.open)
+
+    def commit(self, consumer: str, identity: str, offset: int, epoch: int | None) -> None:
+        """Record with the broker how far a consumer has read, and in which epoch."""
+        if self.broker is None:
+            raise JournalError(
+                f"{self.archive.url} has no consumers, and no retention that would wait for "
+                f"{consumer!r}; leave option consumer out, or name the broker too"
+            )
+        self.broker.commit(consumer, identity, offset, epoch)
+
+    def options(self) -> dict[str, str]:
+        """The options of Spark's source that lead to this journal."""
+        keys = {name: self.archive.options.get(known) for name, known in S3_OPTIONS.items()}
+        size = None if self.cache_bytes is None else str(self.cache_bytes)
+        given = {"path": self.archive.url, **keys, "cache": self.cache, "cacheBytes": size}
+        broker = self.broker.options() if self.broker else {}
+        return {**broker, **{name: value for name, value in given.items() if value is not None}}
+
+
+JournalLocation = JournalFolder | JournalBroker | JournalArchive
+
+
+def is_archive(path: str) -> bool:
+    """Whether a path names an archive."""
+    return path.startswith(S3)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Many small files of a table made to few large ones, with the same rows in the order of a sort.
 
-A run is what one compaction writes: files that follow each other in the sort order. So one
-parameter of one hour is in one file of a run, in neighbouring row groups. Small runs of an open
-slice of time are merged as they gather; when the slice is over, it becomes one run.
+A chain is what one compaction writes: files that follow each other in the sort order. So one
+parameter of one hour is in one file of a chain, in neighbouring row groups. Small chains of an open
+slice of time are merged as they gather; when the slice is over, it becomes one chain.
 """
 
 import re
@@ -24,20 +24,20 @@ from slipring.lake.table_spec import TableSpec
 
 FAN_IN = 128
 """Runs that are merged at once, at most: what bounds memory and open files."""
-GATHERED_RUNS = 64
-"""So many runs of an open slice are merged without waiting for its end."""
+GATHERED_CHAINS = 64
+"""So many chains of an open slice are merged without waiting for its end."""
 FILE_BYTES = 64 << 20
 """A file ends at the next change of the first sort column behind this size."""
 QUIET = timedelta(seconds=60)
 """A slice is over when it has ended this long ago, and when nothing has come since."""
 REWRITE_FACTOR = 4
-"""A large run is merged again when this times the bytes of the others is more than its own."""
+"""A large chain is merged again when this times the bytes of the others is more than its own."""
 
-_RUN = re.compile(r"(?:^|/)run(\d+)-([0-9a-f]+)-")
+_CHAIN = re.compile(r"(?:^|/)chain(\d+)-([0-9a-f]+)-")
 
 
 @dataclass(frozen=True)
-class Run:
+class Chain:
     """The files of one compaction, or one file as it was written."""
 
     level: int
@@ -56,13 +56,13 @@ class Run:
 class PlannedMerge:
     """Runs of one slice that are to become one."""
 
-    runs: tuple[Run, ...]
+    chains: tuple[Chain, ...]
     is_last: bool
     """Whether the slice is over, so that the result stays."""
 
     @property
     def files(self) -> list[TableFileEntry]:
-        return [file for run in self.runs for file in run.files]
+        return [file for chain in self.chains for file in chain.files]
 
 
 class Stopped(Exception):
@@ -76,15 +76,15 @@ def plan(files: Sequence[TableFileEntry], spec: TableSpec, now: datetime) -> lis
         slices[str(file.partition), _slice_start(file, spec)].append(file)
     found = []
     for (_, start), held in sorted(slices.items(), key=lambda one: one[0][1]):
-        runs = _runs(held)
-        is_over = _is_over(start, runs, spec, now)
-        if chosen := _due(runs, is_over=is_over) if is_over or not spec.is_corrected else []:
+        chains = _chains(held)
+        is_over = _is_over(start, chains, spec, now)
+        if chosen := _due(chains, is_over=is_over) if is_over or not spec.is_corrected else []:
             found.append(PlannedMerge(tuple(chosen), is_over))
     return found
 
 
 def compact(table: LakeTable, planned: PlannedMerge, stop: threading.Event) -> list[WrittenFile]:
-    """Merge runs into one, and replace them in a commit that changes no row.
+    """Merge chains into one, and replace them in a commit that changes no row.
 
     Raises LakeConflict if another writer has replaced one of the files meanwhile.
     """
@@ -102,8 +102,8 @@ def _merged(
     table: LakeTable, planned: PlannedMerge, stop: threading.Event, abandoned: ExitStack
 ) -> list[WrittenFile]:
     spec, files = table.spec, table.location.filesystem()
-    level = max(run.level for run in planned.runs) + 1
-    stem = f"run{level}-{uuid.uuid4().hex[:12]}"
+    level = max(chain.level for chain in planned.chains) + 1
+    stem = f"chain{level}-{uuid.uuid4().hex[:12]}"
     layout = spec.compacted(is_last=planned.is_last)
     day = planned.files[0].partition.get(spec.day or "", "")
     unsorted: set[str] = set()
@@ -116,7 +116,7 @@ def _merged(
             MergeInput(file.path, int(str(file.least[spec.sort_by[0]])), file.path not in unsorted)
             for file in planned.files
         ]
-        rows = _until_stopped(SortedMerge(files, spec, inputs, len(planned.runs)), stop)
+        rows = _until_stopped(SortedMerge(files, spec, inputs, len(planned.chains)), stop)
         try:
             return _write_cut(rows, spec.sort_by[0], new_file, abandoned)
         except UnsortedFile as found:
@@ -162,36 +162,36 @@ def _write_cut(
     return [*written, file.finish()] if file is not None else written
 
 
-def _runs(files: Iterable[TableFileEntry]) -> list[Run]:
-    """The runs of a slice, oldest first."""
+def _chains(files: Iterable[TableFileEntry]) -> list[Chain]:
+    """The chains of a slice, oldest first."""
     by_name: dict[str, list[TableFileEntry]] = defaultdict(list)
     levels: dict[str, int] = {}
     for file in files:
-        match = _RUN.search(file.path)
+        match = _CHAIN.search(file.path)
         name = match[2] if match else file.path
         by_name[name].append(file)
         levels[name] = int(match[1]) if match else 0
-    runs = [Run(levels[name], tuple(held)) for name, held in by_name.items()]
-    return sorted(runs, key=lambda run: run.time_ms)
+    chains = [Chain(levels[name], tuple(held)) for name, held in by_name.items()]
+    return sorted(chains, key=lambda chain: chain.time_ms)
 
 
-def _due(runs: list[Run], *, is_over: bool) -> list[Run]:
-    """The runs of one slice that are merged next; at most FAN_IN."""
-    for level in sorted({run.level for run in runs}):
-        gathered = [run for run in runs if run.level == level]
-        if len(gathered) >= GATHERED_RUNS:
+def _due(chains: list[Chain], *, is_over: bool) -> list[Chain]:
+    """The chains of one slice that are merged next; at most FAN_IN."""
+    for level in sorted({chain.level for chain in chains}):
+        gathered = [chain for chain in chains if chain.level == level]
+        if len(gathered) >= GATHERED_CHAINS:
             return gathered[:FAN_IN]
-    if not is_over or len(runs) < 2:
+    if not is_over or len(chains) < 2:
         return []
-    by_size = sorted(runs, key=lambda run: run.bytes)[:FAN_IN]
+    by_size = sorted(chains, key=lambda chain: chain.bytes)[:FAN_IN]
     *others, largest = by_size
-    if REWRITE_FACTOR * sum(run.bytes for run in others) >= largest.bytes:
+    if REWRITE_FACTOR * sum(chain.bytes for chain in others) >= largest.bytes:
         return by_size
     return others if len(others) > 1 else []
 
 
-def _is_over(start: datetime, runs: Sequence[Run], spec: TableSpec, now: datetime) -> bool:
-    newest = datetime.fromtimestamp(max(run.time_ms for run in runs) / 1000, UTC)
+def _is_over(start: datetime, chains: Sequence[Chain], spec: TableSpec, now: datetime) -> bool:
+    newest = datetime.fromtimestamp(max(chain.time_ms for chain in chains) / 1000, UTC)
     return now >= max(start + timedelta(minutes=spec.slice_minutes), newest) + QUIET
 
 

@@ -14,6 +14,7 @@ from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import AddAction, RemoveAction
 
 from slipring.errors import LakeConflict, PipelineError
+from slipring.lake.catalogue import note_table
 from slipring.lake.files import WrittenFile
 from slipring.lake.storage import LakeLocation
 from slipring.lake.table_spec import TableSpec
@@ -59,6 +60,7 @@ class LakeTable:
         location = lake.child(spec.name)
         table = cls(location, spec, _open_or_create(location, spec))
         table._grow()
+        note_table(lake, spec.name, table.delta)
         return table
 
     def committed(self, app: str) -> int | None:

@@ -1,6 +1,6 @@
 """A short backlog into the lake, in this process, with the same files and commits as Spark's.
 
-Starting Spark takes many seconds; writing a million messages takes about one. Must never import
+Starting Spark takes many seconds; writing a million samples takes less than one. Must never import
 pyspark.
 """
 
@@ -8,9 +8,9 @@ import threading
 from collections.abc import Callable
 
 from slipring.pipeline.destination import Destination, LakeCommit
-from slipring.pipeline.parquet import write_range
+from slipring.pipeline.range_files import write_range
 
-MESSAGES_MAX = 1_000_000
+BYTES_MAX = 64 << 20
 """A longer backlog is worth starting Spark for."""
 
 
@@ -22,11 +22,14 @@ def catch_up(
     stop: threading.Event,
     on_batch: Callable[[LakeCommit], None] = lambda _commit: None,
 ) -> None:
-    """Write all messages before the offset `end` to the table, with a commit for each batch."""
+    """Write all messages before the offset `end` to the tables, with a commit for each batch."""
     batch = 0
-    # Asked once for each batch: another run may commit at any moment.
-    while not stop.is_set() and (target := destination.target()).committed < end:
-        start = target.committed
+    while not stop.is_set():
+        # Asked once for each batch: another run may commit at any moment.
+        target = destination.target()
+        start = min(target.committed.values())
+        if start >= end:
+            return
         until = min(end, start + batch_messages_max)
-        on_batch(destination.commit(batch, start, write_range(start, until, target)))
+        on_batch(destination.commit(batch, target, write_range(start, until, target)))
         batch += 1

@@ -1,34 +1,40 @@
-"""The table that a journal goes to: how far it has come, and commits of new files.
+"""The tables that a journal goes to: how far they have come, and commits of new files.
 
-The table says what is committed, never Spark's checkpoint, which may be lost. Must never import
+A table says what is committed, never Spark's checkpoint, which may be lost. Must never import
 pyspark: this is used before Spark is started.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from slipring.errors import JournalGap, PipelineError
 from slipring.journal.location import Journal, JournalLocation, settled_end
+from slipring.journal.message_size import message_bytes
 from slipring.journal.offsets import check_within
 from slipring.lake.storage import LakeLocation
-from slipring.pipeline.parquet import LakeTarget, RangeFile
-from slipring.pipeline.table import MessageTable
+from slipring.pipeline.archive_table import ArchiveTable
+from slipring.pipeline.range_files import SPECS, LakeTarget, RangeFile
+
+ALL_TABLES = ("samples", "frames", "messages")
+SHARES = {"samples": 0.7, "messages": 0.25, "frames": 0.04, "set_aside": 0.01}
+"""How much of a bounded lake each table may take."""
 
 
 @dataclass(frozen=True)
 class LakeCommit:
-    """One commit to the lake: offsets [start, end) of a journal."""
+    """One batch in the lake: offsets [start, end) of a journal."""
 
     batch: int
     start: int
     end: int
-    rows: int
+    rows: Mapping[str, int]
+    """By the name of the table."""
     files: int
 
 
 class Destination:
-    """The table of one lake, for one journal."""
+    """The tables of one lake, for one journal."""
 
     def __init__(
         self,
@@ -36,62 +42,88 @@ class Destination:
         lake: Path | LakeLocation,
         consumer: str | None = None,
         keep_bytes: int | None = None,
+        tables: Sequence[str] = ALL_TABLES,
     ) -> None:
         self._reader = journal.open()
         self.journal = Journal(journal, self._reader.identity)
-        self.table = MessageTable(lake, keep_bytes)
+        self.lake = lake if isinstance(lake, LakeLocation) else LakeLocation.of(lake)
+        wanted = {*tables, "set_aside"} if "samples" in tables else set(tables)
+        self.tables = {
+            name: ArchiveTable(self.lake, spec, keep_bytes and int(keep_bytes * SHARES[name]))
+            for name, spec in SPECS.items()
+            if name in wanted
+        }
         self._first_offset = self._reader.first_offset
         self._consumer = consumer
         self._check_position()
         self._note_position()
 
     def committed(self) -> int:
-        """The offset up to which the journal is in the table."""
-        committed = self.table.committed(self.journal.identity)
-        return self._first_offset if committed is None else committed
+        """The offset up to which the journal is in all tables."""
+        return min(self._committed().values())
 
     def backlog(self) -> tuple[int, int]:
-        """The range of offsets that the journal has and the table lacks; raises JournalGap."""
+        """The range of offsets that the journal has and a table lacks; raises JournalGap."""
         start = self.committed()
         # The end first: reading it updates the first offset, which retention may have moved.
         end = settled_end(self._reader)
         check_within(start, self._reader.first_offset, end, self._reader.written_offset)
         return start, end
 
+    def bytes(self, start: int, end: int) -> int:
+        """About the bytes of the messages of a range."""
+        return int(message_bytes(self._reader, start, end) * (end - start))
+
     def target(self) -> LakeTarget:
-        """What a worker must know to write files for the table."""
-        return LakeTarget(self.journal, self.table.lake, self.committed())
+        """What a worker must know to write files for the tables."""
+        return LakeTarget(self.journal, self.lake, self._committed())
 
-    def commit(self, batch: int, committed: int, written: Sequence[RangeFile]) -> LakeCommit:
-        """Add the files to the table, which ended at `committed` when they were begun.
+    def commit(self, batch: int, target: LakeTarget, written: Sequence[RangeFile]) -> LakeCommit:
+        """Add the files to the tables, which ended as the target says when they were begun.
 
-        A range in which no offset has a message has no file; the table still records its end.
+        A range without rows for a table has no file; the table still records its end.
         """
         start, end = min(file.start for file in written), max(file.end for file in written)
-        self._refuse_gap(start, committed)
-        files = [file for file in written if file.rows]
-        self.table.commit(self.journal.identity, end, self._epoch(), files)
+        epoch, rows = self._epoch(), dict[str, int]()
+        for name, table in self.tables.items():
+            committed = target.committed[name]
+            self._refuse_gap(start, committed)
+            if committed < end:
+                files = [file for file in written if file.table == name]
+                table.commit(self.journal.identity, end, epoch, files)
+                rows[name] = sum(file.rows for file in files)
         self._note_position()
-        rows = sum(file.rows for file in files)
-        return LakeCommit(batch, max(start, committed), end, rows, len(files))
+        begin = max(start, min(target.committed.values()))
+        return LakeCommit(batch, begin, end, rows, sum(bool(file.table) for file in written))
+
+    def _committed(self) -> dict[str, int]:
+        identity, found = self.journal.identity, dict[str, int]()
+        for name, table in self.tables.items():
+            committed = table.committed(identity)
+            found[name] = self._first_offset if committed is None else committed
+        return found
 
     def _note_position(self) -> None:
         """Record how far the table has come, so that retention keeps what it lacks."""
         if self._consumer is not None:
             location, identity = self.journal.location, self.journal.identity
-            epoch = self.table.epoch(identity)
+            epochs = [table.epoch(identity) for table in self.tables.values()]
+            epoch = min((one for one in epochs if one is not None), default=None)
             location.commit(self._consumer, identity, self.committed(), epoch)
 
     def _check_position(self) -> None:
         """Refuse a journal that no longer has the messages that are in the lake."""
         identity = self.journal.identity
-        committed = self.table.committed(identity)
-        if committed is None:
-            return
-        try:
-            self._reader.check_position(committed, self.table.epoch(identity))
-        except JournalGap as gap:
-            raise JournalGap(f"the lake cannot continue with journal {identity}: {gap}") from gap
+        for name, table in self.tables.items():
+            committed = table.committed(identity)
+            if committed is None:
+                continue
+            try:
+                self._reader.check_position(committed, table.epoch(identity))
+            except JournalGap as gap:
+                raise JournalGap(
+                    f"the table {name} cannot continue with journal {identity}: {gap}"
+                ) from gap
 
     def _epoch(self) -> int:
         """The newest epoch, even if retention has removed the messages meanwhile."""

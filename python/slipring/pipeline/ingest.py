@@ -1,4 +1,4 @@
-"""From the journal to the table through Spark: its workers write files, each batch is a commit."""
+"""From the journal to the tables through Spark: its workers write files, each batch is a commit."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from slipring.errors import PipelineError
 from slipring.pipeline.destination import Destination, LakeCommit
-from slipring.pipeline.parquet import RANGE_FILE_SCHEMA, LakeTarget, RangeFile, write_ranges
+from slipring.pipeline.range_files import RANGE_FILE_SCHEMA, LakeTarget, RangeFile, write_ranges
 
 
 class Ingest:
@@ -24,7 +24,7 @@ class Ingest:
         self._writing = threading.Lock()
 
     def ranges(self, spark: SparkSession, messages_max: int) -> DataFrame:
-        """The stream of offset ranges that the table lacks."""
+        """The stream of offset ranges that a table lacks."""
         return (
             spark.readStream.format("slipring")
             .option("deliver", "ranges")
@@ -35,7 +35,7 @@ class Ingest:
         )
 
     def write(self, ranges: DataFrame, batch: int) -> None:
-        """Write one micro-batch to the table; one that is there already changes nothing."""
+        """Write one micro-batch to the tables; one that is there already changes nothing."""
         with self._writing:
             if self._finished:
                 raise PipelineError("the pipeline is stopping; this batch waits for the next run")
@@ -54,11 +54,11 @@ class Ingest:
         target = self.destination.target()
         files = [RangeFile(**row.asDict()) for row in _written_files(ranges, target).collect()]
         if files:
-            self.on_batch(self.destination.commit(batch, target.committed, files))
+            self.on_batch(self.destination.commit(batch, target, files))
 
 
 def _written_files(ranges: DataFrame, target: LakeTarget) -> DataFrame:
-    """Takes offset ranges; returns the Parquet files with their messages."""
+    """Takes offset ranges; returns the Parquet files with their rows."""
 
     def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return write_ranges(batches, target)

@@ -5,17 +5,19 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipring.errors import PipelineError
-from slipring.journal.location import JournalBroker, JournalFolder
+from slipring.journal.location import JournalFolder, JournalLocation
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from slipring.lake.storage import LakeLocation
     from slipring.pipeline.destination import LakeCommit
 
 # Bounds a micro-batch, and so the memory and the time of a catch-up.
@@ -26,8 +28,8 @@ CONSUMER = "lake"
 
 
 def run(  # noqa: PLR0913 (every option has its name at the call)
-    journal: Path | JournalBroker,
-    lake: Path,
+    journal: Path | JournalLocation,
+    lake: Path | LakeLocation,
     *,
     checkpoint: Path | None = None,
     trigger_ms: int = 500,
@@ -40,8 +42,9 @@ def run(  # noqa: PLR0913 (every option has its name at the call)
     on_step: Callable[[str], None] = lambda _step: None,
     consumer: str | None = CONSUMER,
     keep_bytes: int | None = None,
+    tables: Sequence[str] = ("samples", "frames", "messages"),
 ) -> None:
-    """Stream the journal into the Delta table `<lake>/messages`, each message exactly once.
+    """Stream the journal into Delta tables of the lake, each sample and message exactly once.
 
     The journal is a folder, or that of a broker elsewhere. The run ends when `stop` is set, or with
     `once` when all messages that are there now have arrived. `on_batch` is called after each commit
@@ -52,20 +55,19 @@ def run(  # noqa: PLR0913 (every option has its name at the call)
     writes the messages itself, sooner than Spark would have started.
 
     The journal keeps the messages that `consumer` has not read; each lake needs a name of its own.
-    With `keep_bytes` the table has the newest messages only: beyond it the oldest files go.
+    With `keep_bytes` the tables have the newest rows only: beyond it the oldest files go.
     """
     require_packages("deltalake")
-    from slipring.pipeline.catch_up import MESSAGES_MAX, catch_up
+    from slipring.pipeline.catch_up import BYTES_MAX, catch_up
     from slipring.pipeline.destination import Destination
 
     stop = stop or threading.Event()
-    location = (
-        journal if isinstance(journal, JournalBroker) else JournalFolder(str(journal.absolute()))
-    )
-    destination = Destination(location, lake, consumer, keep_bytes)
+    location = JournalFolder(str(journal.absolute())) if isinstance(journal, Path) else journal
+    destination = Destination(location, lake, consumer, keep_bytes, tables)
     start, end = destination.backlog()
     on_step(_backlog_words(start, end))
-    if once and spark is None and master.startswith("local") and end - start <= MESSAGES_MAX:
+    is_short = destination.bytes(start, end) <= BYTES_MAX
+    if once and spark is None and master.startswith("local") and is_short:
         catch_up(
             destination, end, batch_messages_max=batch_messages_max, stop=stop, on_batch=on_batch
         )
@@ -75,10 +77,20 @@ def run(  # noqa: PLR0913 (every option has its name at the call)
     from slipring.pipeline.ingest import Ingest
     from slipring.pipeline.query import QuerySchedule, carry
 
-    where = checkpoint or lake / "_checkpoints" / "messages"
+    where = checkpoint or _checkpoint(destination.lake)
     schedule = QuerySchedule(where, batch_messages_max, None if once else trigger_ms)
     ingest = Ingest(destination, on_batch)
     carry(ingest, schedule, spark=spark or master, stop=stop, on_step=on_step)
+
+
+def _checkpoint(lake: LakeLocation) -> Path:
+    """Where Spark notes its progress: in a local lake, or in a folder that is gone with the run.
+
+    The tables know how far they are, so that a lost checkpoint does no harm.
+    """
+    if lake.is_local:
+        return lake.path / "_checkpoints" / "archive"
+    return Path(tempfile.mkdtemp(prefix="slipring-checkpoint-"))
 
 
 def _backlog_words(start: int, end: int) -> str:

@@ -43,6 +43,7 @@ def session_settings(master: str) -> dict[str, str]:
         "spark.driver.extraJavaOptions": (
             f"-Dlog4j2.configurationFile={_LOG_CONFIG.as_uri()} {QUICK_JAVA}"
         ),
+        "spark.scheduler.mode": "FAIR",
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": cores,

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from slipring.errors import InvalidTopic, RecordingError
+from slipring.journal.native_messages import MESSAGES
 from slipring.native import check_topic, decode_properties
-from slipring.recording.message_columns import MESSAGES
 
 PUBLISHER = "import"
 """The publisher of a message for which the file names none."""

@@ -14,9 +14,10 @@ from slipring.errors import (
     SlipringError,
 )
 from slipring.journal.location import journal_folder
+from slipring.journal.native_messages import to_native
 from slipring.native import JournalWriter
 from slipring.recording.file_batch import FileBatch
-from slipring.recording.message_columns import at_least_once, to_native
+from slipring.recording.message_columns import at_least_once
 
 STEP_MESSAGES = 8192
 """Messages sent between two reports of the progress."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from slipring.recording.message_columns import RETAIN_FLAG
+from slipring.journal.native_messages import RETAIN_FLAG
 from slipring.recording.moment import format_time, parse_time
 from slipring.recording.properties import from_base64, from_keys, to_keys
 

@@ -9,9 +9,9 @@ from typing import BinaryIO
 import pyarrow as pa
 
 from slipring.errors import RecordingError
+from slipring.journal.native_messages import MESSAGES
 from slipring.recording.file_batch import PUBLISHER, RAW_MESSAGES, BadRowFilter, FileBatch
 from slipring.recording.json_lines import Row, decode_line
-from slipring.recording.message_columns import MESSAGES
 
 BATCH_ROWS_MAX = 16_384
 BATCH_BYTES_MAX = 16 << 20

@@ -1,14 +1,14 @@
 """Messages as Arrow columns: as a recording has them, and as Rust takes them."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from slipring.errors import InvalidTopic, RecordingError
 from slipring.journal.columns import SCHEMA
-from slipring.native import Messages, check_filter, check_topic, match_topics
+from slipring.journal.native_messages import MESSAGES, RETAIN_FLAG
+from slipring.native import check_filter, check_topic, match_topics
 
 # The columns of an export.
 _EXPORTED = (
@@ -17,18 +17,6 @@ _EXPORTED = (
 )  # fmt: skip
 EXPORT = pa.schema([SCHEMA.field(name) for name in _EXPORTED])
 
-# What an import and a replay need. `flags` is the QoS, plus 4 for a retained message.
-MESSAGES = pa.schema(
-    [
-        pa.field("receive_ns", pa.int64(), nullable=False),
-        pa.field("publisher", pa.string(), nullable=False),
-        pa.field("topic", pa.string(), nullable=False),
-        pa.field("flags", pa.uint8(), nullable=False),
-        pa.field("properties", pa.binary(), nullable=False),
-        pa.field("payload", pa.binary(), nullable=False),
-    ]
-)
-RETAIN_FLAG = 4
 TOPIC = "{topic}"
 """Stands for the recorded topic in the template of a replay."""
 
@@ -93,27 +81,3 @@ def to_messages(rows: pa.RecordBatch) -> pa.RecordBatch:
     combined = flags(rows.column("qos"), rows.column("retain"))
     columns = [combined if name == "flags" else rows.column(name) for name in MESSAGES.names]
     return pa.record_batch(columns, schema=MESSAGES)
-
-
-def to_native(batch: pa.RecordBatch) -> Messages:
-    """Hand MESSAGES to Rust."""
-    buffers: dict[str, Any] = {}
-    for name in MESSAGES.names:
-        column = _unsliced(batch.column(name))
-        # Texts and bytes have two buffers: offsets and contents.
-        is_number = pa.types.is_integer(column.type)
-        buffers[name] = _bytes(column, 1) if is_number else (_bytes(column, 1), _bytes(column, 2))
-    return Messages(batch.num_rows, **buffers)
-
-
-def _unsliced(array: pa.Array) -> pa.Array:
-    """The same values in buffers that begin with the first one."""
-    return array if array.offset == 0 else pa.concat_arrays([array, array[:0]])
-
-
-def _bytes(array: pa.Array, index: int) -> bytes:
-    buffer = array.buffers()[index]
-    if buffer is not None and buffer.size:
-        content: bytes = buffer.to_pybytes()
-        return content
-    return bytes(4)

@@ -9,8 +9,9 @@ from typing import Protocol
 import pyarrow as pa
 
 from slipring.errors import JournalDamaged, RecordingError
+from slipring.journal.native_messages import to_native
 from slipring.native import Messages
-from slipring.recording.message_columns import to_messages, to_native
+from slipring.recording.message_columns import to_messages
 from slipring.recording.recording import Piece, Recording
 from slipring.recording.replay_schedule import EARLIEST_NS, ReplaySchedule, due_times
 

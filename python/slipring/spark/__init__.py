@@ -1,4 +1,38 @@
-"""The PySpark data source `format("slipring")`; Spark finds it through `pyspark_slipring`.
+"""PySpark: the data source `format("slipring")`, and the tables of a lake as views.
 
-Knows journals and Spark; must never know the broker or the lake.
+Spark finds the source through `pyspark_slipring`. Must never know the broker.
 """
+
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from slipring.spark.lake_views import LakeViews
+
+__all__ = ["tables"]
+
+
+def tables(
+    spark: "SparkSession",
+    where: str | Path,
+    *,
+    as_of: datetime | None = None,
+    versions: Mapping[str, int] | None = None,
+    options: Mapping[str, str] | None = None,
+) -> "LakeViews":
+    """Register every table of a lake as a temporary view under its name. Needs no jar.
+
+    The views stay as they are when the lake grows; `refresh()` of what this returns renews them.
+    `as_of` takes all tables as they were at a time, `versions` some of them in a version.
+    `options` are those of S3 storage, as for `slipring.lake.open`.
+    """
+    from slipring.lake import open as open_lake
+    from slipring.spark.lake_views import LakeViews
+
+    views = LakeViews(spark, open_lake(where, as_of=as_of, options=options), versions or {})
+    views.refresh()
+    return views

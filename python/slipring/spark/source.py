@@ -5,15 +5,18 @@ Must never write anything but the position of a consumer.
 # ruff: noqa: N802 (Spark names these methods)
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql.datasource import (
     DataSource,
+    DataSourceArrowWriter,
     DataSourceReader,
+    DataSourceStreamArrowWriter,
     DataSourceStreamReader,
+    Filter,
     InputPartition,
 )
 from pyspark.sql.pandas.types import from_arrow_schema
@@ -25,14 +28,14 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from slipring.journal.columns import SCHEMA, read_batches
 from slipring.journal.location import Journal, OpenJournal
+from slipring.journal.message_size import message_bytes
 from slipring.journal.offsets import JournalPosition, advance, check_within, resolve, split
 from slipring.spark.options import SourceOptions, parse_options
-
-RANGES_SCHEMA = pa.schema(
-    [pa.field("start", pa.int64(), nullable=False), pa.field("end", pa.int64(), nullable=False)]
-)
+from slipring.spark.pushed import narrowed
+from slipring.spark.rows import PARTITION_BYTES_MIN, read_rows
+from slipring.spark.sink import batch_writer, stream_writer
+from slipring.spark.sink_options import parse_sink_options
 
 
 @dataclass
@@ -45,26 +48,29 @@ class Range(InputPartition):
 
 
 class SlipringDataSource(DataSource):
-    """`spark.read.format("slipring")` and `spark.readStream.format("slipring")`."""
+    """`format("slipring")` of `spark.read`, `readStream`, `write` and `writeStream`."""
 
     @classmethod
     def name(cls) -> str:
         return "slipring"
 
     def schema(self) -> StructType:
-        options = parse_options(self.options)
-        fields = [SCHEMA.field(name) for name in options.columns]
-        chosen = RANGES_SCHEMA if options.deliver == "ranges" else pa.schema(fields)
-        return from_arrow_schema(chosen)
+        return from_arrow_schema(parse_options(self.options).schema)
 
     def reader(self, schema: StructType) -> DataSourceReader:
         options = parse_options(self.options)
         if options.consumer is not None:
             raise ValueError("option consumer goes with readStream only: a batch is read once")
-        return BatchReader(options)
+        return PushingBatchReader(options) if options.push_filters else BatchReader(options)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         return StreamReader(parse_options(self.options))
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
+        return batch_writer(parse_sink_options(self.options))
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamArrowWriter:
+        return stream_writer(parse_sink_options(self.options))
 
 
 class BatchReader(DataSourceReader):
@@ -78,10 +84,26 @@ class BatchReader(DataSourceReader):
         first, end = journal.first_offset, journal.end_offset()
         start = resolve(self.options.starting_offset, first, end)
         stop = resolve(self.options.ending_offset, first, end)
-        return _ranges(self.options, journal.identity, start, stop)
+        since_ns, until_ns = self.options.receive_ns
+        if since_ns is not None:
+            start = max(start, journal.offset_at(since_ns))
+        if until_ns is not None:
+            stop = min(stop, journal.offset_at(until_ns))
+        return _ranges(self.options, journal, start, stop)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         return _read(self.options, partition)
+
+
+class PushingBatchReader(BatchReader):
+    """Reads less when Spark says which rows a query needs; Spark still checks every row.
+
+    Spark refuses a query with this reader unless `spark.sql.python.filterPushdown.enabled` is true.
+    """
+
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
+        self.options = narrowed(self.options, filters)
+        return filters
 
 
 class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -121,13 +143,21 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         position = self._check(start)
         end = self._journal().end_offset() if self._target is None else self._target
         messages_max = limit.max_rows if isinstance(limit, ReadMaxRows) else None
+        end = min(end, self._admitted(position, end))
         return self._position(max(position, advance(position, end, messages_max)))
+
+    def _admitted(self, start: int, end: int) -> int:
+        """The offset at which a micro-batch has about the bytes that it may have."""
+        if self.options.deliver == "ranges" or start >= end:
+            return end
+        size = message_bytes(self._journal(), start, end)
+        return start + max(1, int(self.options.bytes_per_trigger_max / size))
 
     def reportLatestOffset(self) -> dict[str, Any]:
         return self._position(self._journal().end_offset())
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
-        return _ranges(self.options, self._journal().identity, self._check(start), self._check(end))
+        return _ranges(self.options, self._journal(), self._check(start), self._check(end))
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         return _read(self.options, partition)
@@ -168,17 +198,19 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return begin
 
 
-def _ranges(options: SourceOptions, journal: str, start: int, end: int) -> list[Range]:
-    parts = split(start, end, options.partitions, os.cpu_count() or 1)
-    return [Range(journal=journal, start=first, end=last) for first, last in parts]
+def _ranges(options: SourceOptions, journal: OpenJournal, start: int, end: int) -> list[Range]:
+    wanted = options.partitions
+    cores = os.cpu_count() or 1
+    if wanted is None and start < end:
+        size = message_bytes(journal, start, end) * (end - start)
+        wanted = max(1, min(cores, int(size / PARTITION_BYTES_MIN)))
+    parts = split(start, end, wanted, cores)
+    return [Range(journal=journal.identity, start=first, end=last) for first, last in parts]
 
 
 def _read(options: SourceOptions, partition: InputPartition) -> Iterator[pa.RecordBatch]:
     # If we return no partition, Spark makes one of its own.
     if not isinstance(partition, Range):
         return iter(())
-    if options.deliver == "ranges":
-        row = [pa.array([partition.start]), pa.array([partition.end])]
-        return iter([pa.record_batch(row, schema=RANGES_SCHEMA)])
     journal = Journal(options.location, partition.journal)
-    return read_batches(journal, partition.start, partition.end, options.columns)
+    return read_rows(options, journal, partition.start, partition.end)

@@ -61,6 +61,26 @@ class ConsumerStatus(TypedDict):
     flaw: Annotated[str | None, "Why nothing is known of it: a damaged file, another journal."]
 
 
+class ArchiveStatus(TypedDict):
+    """The [archive](archive.md) of the journal, and how far it is."""
+
+    url: Annotated[str, "Where it is."]
+    first_offset: Annotated[int, "The first offset in it."]
+    end_offset: Annotated[
+        int, "Everything before this offset is archived.", Gauge("archive_end_offset")
+    ]
+    behind: Annotated[int, "Offsets on disk that are not archived.", Gauge("archive_behind")]
+    segments: Annotated[int, "Segments in the archive.", Gauge("archive_segments")]
+    bytes: Annotated[int, "Their bytes.", Gauge("archive_bytes")]
+    waiting: Annotated[
+        int, "Complete segments that are not archived yet.", Gauge("archive_waiting_segments")
+    ]
+    failure: Annotated[str | None, "Why nothing can be archived now; it is tried again."]
+    is_failing: Annotated[bool, "1 while nothing can be archived.", Gauge("archive_failing")]
+    failures: Annotated[int, "Failed tries to archive.", Counter("archive_failures")]
+    updated_ms: Annotated[float | None, "When something was archived last; null if never."]
+
+
 class ShownDamage(DamagedRange):
     """A range of offsets that cannot be read, in words."""
 
@@ -94,6 +114,7 @@ class JournalSummary(JournalStatus):
     retention: Annotated[Retention, "What is removed."]
     consumers: Annotated[list[ConsumerStatus], "At most 100, those that are furthest behind."]
     consumers_total: Annotated[int, "How many consumers there are."]
+    archive: Annotated[ArchiveStatus | None, "Its archive; null if there is none."]
     receipt: Annotated[ReceiptSummary | None, "What the start found; null without a journal."]
 
 
@@ -241,6 +262,7 @@ class Scrape(TypedDict):
     status: Annotated[BrokerStatus, "What the engine counts."]
     journal: Annotated[JournalHealth | None, "Whether the journal keeps its promises."]
     consumers: Annotated[list[ConsumerStatus], "Who reads the journal."]
+    archive: Annotated[ArchiveStatus | None, "The journal's archive."]
     receipt: Annotated[ReceiptSummary | None, "What the start found in the journal."]
     events: Annotated[
         dict[str, int], "Events by kind, as in the [log](#the-log).", Counter("events", "kind")

@@ -57,6 +57,13 @@ const ConsumerStatus = fields({
 });
 export type ConsumerStatus = TypeOf<typeof ConsumerStatus>;
 
+/** The archive of the journal, and how far it is. */
+const ArchiveStatus = fields({
+  url: "text", first_offset: "number", end_offset: "number", behind: "number", segments: "number", bytes: "number",
+  waiting: "number", failure: orNull("text"), is_failing: "truth", failures: "number", updated_ms: orNull("number"),
+});
+export type ArchiveStatus = TypeOf<typeof ArchiveStatus>;
+
 /** A range of offsets that cannot be read, in words. */
 const ShownDamage = fields({
   first_offset: "number", end_offset: "number", why: "text", text: "text",
@@ -79,7 +86,8 @@ const JournalSummary = fields({
   held_by: orNull("text"), no_space: orNull("text"), failure: orNull("text"),
   state: oneOf("ok", "full", "failed", "off"), reason: orNull("text"), advice: orNull("text"),
   messages: orNull("number"), unsynced: orNull("number"), durability: Durability, acknowledged: Acknowledged,
-  retention: Retention, consumers: list(ConsumerStatus), consumers_total: "number", receipt: orNull(ReceiptSummary),
+  retention: Retention, consumers: list(ConsumerStatus), consumers_total: "number", archive: orNull(ArchiveStatus),
+  receipt: orNull(ReceiptSummary),
 });
 export type JournalSummary = TypeOf<typeof JournalSummary>;
 

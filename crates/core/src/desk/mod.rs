@@ -28,7 +28,7 @@ use serde::Serialize;
 use slipring_wire::frame::RangeSet;
 
 use crate::table::ClockReading;
-use crate::{Limit, Limits, NAME_BYTES_MAX, Owner, Principal, Quota, SessionKey, Way};
+use crate::{Limit, Limits, NAME_BYTES_MAX, Offset, Owner, Principal, Quota, SessionKey, Way};
 
 /// Messages that announce changes: JSON, one message each.
 pub type ChangeMessages = Vec<Vec<u8>>;
@@ -92,6 +92,9 @@ pub trait Desk {
 
     /// Appends the records of a change. If the requester's session is kept, they say what it publishes from now on.
     fn record(&self, change: &Self::Change, kept: Option<SessionKey>, out: &mut Vec<u8>);
+
+    /// Notes that the journal has these records, at this offset and time.
+    fn journaled(&mut self, _records: &[u8], _offset: Offset, _receive_ns: i64) {}
 
     /// Completes a change after its records were written. Returns the messages that announce it; None if nothing
     /// but the requester's session changed.

@@ -20,6 +20,7 @@
 //! A snapshot now is six records: `Known` 7, `Owner` user:anna, `Opened` 7, `Left` 7, `Subscribed` 7 and
 //! `DeliveredAt` 7: from 101, 1 message, QoS 2.
 
+mod definitions;
 mod deliveries;
 #[cfg(test)]
 mod example_tests;
@@ -35,6 +36,7 @@ mod stock;
 mod streams;
 mod table;
 
+pub use definitions::DefinitionLedger;
 pub use deliveries::Deliveries;
 pub use kept_session::{InFlight, KeptSession, KeptSubscription, PendingReplay};
 pub use record::{

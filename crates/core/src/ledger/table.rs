@@ -6,10 +6,10 @@ use std::sync::Arc;
 use slipring_wire::Properties;
 use slipring_wire::frame::{self, FrameError, FrameView, Header, RangeSet};
 
-use super::{BatchHead, Ledger, OwnerWriter, TableRecord};
+use super::{BatchHead, Ledger, OwnerWriter, Record, Records, TableRecord};
 use crate::table::{
-    ClockReading, Current, Definition, Entries, Entry, PlainError, Registry, TableChange,
-    plain_sample,
+    ClockReading, Current, Definition, DefinitionVersion, Entries, Entry, PlainError, Registry,
+    TableChange, plain_sample,
 };
 use crate::{Millis, Offset, Owner, ParameterIndex};
 
@@ -30,7 +30,7 @@ pub enum Carried {
 
 #[derive(Debug, Default)]
 pub(super) struct KeptTable {
-    entries: Entries,
+    pub entries: Entries,
     current: Current,
     /// Parameters that changed and are not applied to `current` yet.
     undefined: Vec<ParameterIndex>,
@@ -62,6 +62,7 @@ impl KeptTable {
                     self.gone = std::iter::once(0..u32::MAX).collect();
                 }
                 self.entries.begin(id, revision, end)?;
+                self.entries.versions.revision = self.entries.revision();
             }
             TableRecord::Framed { index } => {
                 self.carried.push((batch.offset(index)?, Carried::Frame));
@@ -73,24 +74,34 @@ impl KeptTable {
                 return Err("no record says before it which table this is");
             }
             TableRecord::Declared { parameter, name, definition } => {
-                let definition = Definition::from_json(definition);
-                let definition =
-                    definition.map_err(|_| "the definition of a parameter is malformed")?;
-                let earlier = self.entries.put(parameter, name, Arc::new(definition))?;
+                let earlier = self.entries.put(parameter, name, read_definition(definition)?)?;
                 self.entries.own(parameter, owner);
+                self.entries.declared_at(parameter, batch.base_offset, batch.receive_ns);
                 self.undefined.extend(earlier.into_iter().chain([parameter]));
                 if let Some(earlier) = earlier {
+                    self.entries.versions.removed(earlier, batch.base_offset);
                     self.forget(earlier);
                 }
             }
             TableRecord::Removed { parameter } => {
                 if self.entries.remove(parameter) {
                     self.undefined.push(parameter);
+                    self.entries.versions.removed(parameter, batch.base_offset);
                 }
                 self.forget(parameter);
             }
             TableRecord::ValuesAt { receive_ns, frame } => {
                 self.frame(receive_ns, frame).map_err(|_| "the newest values are not a frame")?;
+            }
+            TableRecord::DefinedAt { parameter, since, since_ns, until } => {
+                self.entries.versions.place(parameter, since, since_ns, until);
+            }
+            TableRecord::WasDefined { parameter, since, since_ns, until, definition } => {
+                let (until, definition) = (Some(until), read_definition(definition)?);
+                let version = DefinitionVersion { since, since_ns, until, definition };
+                if self.entries.known(parameter).is_some() {
+                    self.entries.versions.supersede(parameter, version);
+                }
             }
         }
         Ok(())
@@ -98,6 +109,12 @@ impl KeptTable {
 
     fn forget(&mut self, parameter: ParameterIndex) {
         self.gone.extend([parameter.get()]);
+    }
+
+    /// Forgets what changed parameters mean for values and sessions.
+    pub(super) fn skip_values(&mut self) {
+        self.undefined.clear();
+        self.gone = RangeSet::new();
     }
 
     /// Applies changed parameters to `current`; at the end of a batch, and before samples.
@@ -138,15 +155,29 @@ impl KeptTable {
         for (parameter, entry) in self.entries.removed() {
             write_declared(parameter, entry, out);
             TableRecord::Removed { parameter }.encode(out);
+            self.write_place(parameter, out);
         }
         let mut owners = OwnerWriter::default();
         for (parameter, entry) in self.entries.iter_from(ParameterIndex::new(0)) {
             owners.write(self.entries.owner(parameter), out);
             write_declared(parameter, entry, out);
+            self.write_place(parameter, out);
+        }
+        for (parameter, version) in self.entries.versions.superseded() {
+            let DefinitionVersion { since, since_ns, until, ref definition } = *version;
+            let (until, definition) = (until.unwrap_or(since), definition.to_json());
+            let definition = &definition;
+            TableRecord::WasDefined { parameter, since, since_ns, until, definition }.encode(out);
         }
         self.current.snapshot(&self.header(), FRAME_BYTES, |frame| {
             TableRecord::ValuesAt { receive_ns: newest_ns, frame }.encode(out);
         });
+    }
+
+    fn write_place(&self, parameter: ParameterIndex, out: &mut Vec<u8>) {
+        let Some(last) = self.entries.versions.last(parameter) else { return };
+        let DefinitionVersion { since, since_ns, until, .. } = *last;
+        TableRecord::DefinedAt { parameter, since, since_ns, until }.encode(out);
     }
 
     fn header(&self) -> Header {
@@ -235,6 +266,31 @@ impl Registry {
             }
         }
     }
+
+    /// Notes that the journal has these records of changes, at this offset and time.
+    pub fn journaled(&mut self, records: &[u8], offset: Offset, receive_ns: i64) {
+        for record in Records::new(records).flatten() {
+            let Record::Table(record) = record else { continue };
+            match record {
+                TableRecord::TableIs { revision, .. } => {
+                    let versions = &mut self.entries.versions;
+                    versions.revision = versions.revision.max(revision);
+                }
+                TableRecord::Declared { parameter, .. } => {
+                    self.entries.declared_at(parameter, offset, receive_ns);
+                }
+                TableRecord::Removed { parameter } => {
+                    self.entries.versions.removed(parameter, offset);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn read_definition(json: &str) -> Result<Arc<Definition>, &'static str> {
+    let definition = Definition::from_json(json);
+    definition.map(Arc::new).map_err(|_| "the definition of a parameter is malformed")
 }
 
 fn table_is(entries: &Entries) -> TableRecord<'static> {

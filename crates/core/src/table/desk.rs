@@ -14,7 +14,7 @@ use crate::desk::{
     ChangeEvent, ChangeMessages, Declaration, DeclaredEntry, Desk, DeskBounds, ENVELOPE_BYTES,
     FoundIndices, INDEX_BYTES, Problem, ProblemCode, RequestRefusal, Requester, json, page,
 };
-use crate::{Limit, Limits, Principal, SessionKey};
+use crate::{Limit, Limits, Offset, Principal, SessionKey};
 
 /// About the most bytes of all names and definitions.
 const DEFINITIONS_BYTES_MAX: usize = 256 << 20;
@@ -73,6 +73,10 @@ impl Desk for Table {
         if let Some(session) = kept {
             change.record_entered(session, out);
         }
+    }
+
+    fn journaled(&mut self, records: &[u8], offset: Offset, receive_ns: i64) {
+        self.registry.journaled(records, offset, receive_ns);
     }
 
     fn changed(&mut self, change: &TableChange, at: ClockReading) -> Option<ChangeMessages> {

@@ -10,6 +10,7 @@ use slipring_wire::frame::Kind;
 
 use super::Names;
 use super::definition::Definition;
+use super::versions::DefinitionVersions;
 use crate::desk::INDICES_MAX;
 use crate::{Owner, ParameterIndex, Shares};
 
@@ -62,6 +63,8 @@ pub struct Entries {
     bytes: usize,
     removed_bytes: usize,
     shares: Shares,
+    /// What was declared before, as far as the journal has it.
+    pub(crate) versions: DefinitionVersions,
 }
 
 #[derive(Clone, Debug)]
@@ -263,6 +266,7 @@ impl Entries {
         while self.removed.len() > REMOVED_MAX || self.removed_bytes > REMOVED_BYTES_MAX {
             let Some((_, &index)) = self.removed.first_key_value() else { return };
             let Some(slot) = self.drop_slot(index) else { return };
+            self.versions.forget(index);
             if self.names.get(&slot.entry.name) == Some(&index) {
                 self.names.remove(&slot.entry.name);
             }

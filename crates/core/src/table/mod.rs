@@ -35,6 +35,7 @@ mod shared_texts;
 mod stale;
 mod value_table;
 mod values;
+mod versions;
 
 pub use answer::event_message;
 pub use current::{ClockReading, Current, CurrentView};
@@ -60,5 +61,6 @@ pub use sample_text::{SampleWriter, json, text};
 pub use selection_filter::{SELECTIONS, SelectionFilter};
 pub use stale::Silence;
 pub use value_table::{Selection, Table};
+pub use versions::{DefinitionVersion, ParameterVersion, VERSIONS_MAX, definitions_json};
 
 use crate::Millis;

@@ -13,7 +13,7 @@ use crate::{Owner, ParameterIndex, SessionKey};
 /// The parameters and their publishers.
 #[derive(Debug, Default)]
 pub struct Registry {
-    pub(super) entries: Entries,
+    pub(crate) entries: Entries,
     /// The indices of existing parameters, by topic.
     pub(super) tree: Topics<ParameterIndex>,
     /// The publishers of the parameters.

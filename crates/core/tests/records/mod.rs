@@ -20,6 +20,9 @@ const VALUES: u8 = 28;
 const LAST: u8 = 31;
 /// The kind that names an owner.
 const OWNER: u8 = LAST + 1;
+/// The kinds that place a definition, and an earlier one, in the journal.
+const PLACE: u8 = OWNER + 1;
+const EARLIER: u8 = PLACE + 1;
 
 /// The contents of a record.
 #[derive(Clone, Debug)]
@@ -88,7 +91,9 @@ pub fn anything() -> impl Strategy<Value = Parts> {
 /// A record of any kind with few different values, so that records concern the same sessions and messages.
 pub fn small() -> impl Strategy<Value = Parts> {
     parts(0u64..4, 0u64..40, 1u32..4, 0u32..2, 1u16..4, "[abc]", 1u32..3)
-        .prop_filter("only a snapshot has values", |parts| parts.kind != VALUES)
+        .prop_filter("only a snapshot has these", |parts| {
+            ![VALUES, PLACE, EARLIER].contains(&parts.kind)
+        })
 }
 
 fn parts(
@@ -104,7 +109,7 @@ fn parts(
     let bytes = prop::collection::vec(any::<u8>(), 0..5);
     let identifiers = prop::collection::vec(identifier, 0..3);
     // Most records are about messages of known sessions.
-    let kind = prop_oneof![3 => 0u8..=OWNER, 1 => Just(1u8), 3 => 10u8..16, 1 => 24u8..26, 1 => Just(LAST)];
+    let kind = prop_oneof![3 => 0u8..=EARLIER, 1 => Just(1u8), 3 => 10u8..16, 1 => 24u8..26, 1 => Just(LAST)];
     let (session, offset) = (session.prop_map(SessionKey::new), offset.prop_map(Offset::new));
     let numbers = (kind, session, offset, count, index, -9i64.., id);
     let rest = (qos(), any::<[bool; 3]>(), text, filter, bytes, identifiers, will(), needs());
@@ -255,6 +260,14 @@ impl Parts {
             25 => TableRecord::Removed { parameter },
             26 => TableRecord::Framed { index: self.index },
             27 => TableRecord::Sampled { index: self.index, parameter },
+            PLACE => {
+                let (since, until) = (self.offset, self.flags[2].then_some(self.offset));
+                TableRecord::DefinedAt { parameter, since, since_ns: self.time_ns, until }
+            }
+            EARLIER => {
+                let (since, since_ns, until) = (self.offset, self.time_ns, self.offset);
+                TableRecord::WasDefined { parameter, since, since_ns, until, definition }
+            }
             _ => TableRecord::ValuesAt { receive_ns: self.time_ns, frame: &self.bytes },
         }
     }

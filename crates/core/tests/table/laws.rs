@@ -9,7 +9,7 @@ use slipring_core::ledger::{BatchHead, Ledger, SessionRecord};
 use slipring_core::table::{
     AlarmLimits, Definition, Labels, ParameterKind, Registry, Table, TableChange,
 };
-use slipring_core::{Limits, ParameterIndex, SessionKey};
+use slipring_core::{Limits, Offset, ParameterIndex, SessionKey};
 use slipring_wire::frame::{Kind, RangeSet};
 use slipring_wire::matches;
 
@@ -106,7 +106,9 @@ fn bounds() -> DeskBounds {
 struct World {
     registry: Registry,
     snapshot: Vec<u8>,
-    records: Vec<Vec<u8>>,
+    /// The records since the snapshot, each at an offset of its own.
+    records: Vec<(BatchHead, Vec<u8>)>,
+    next_offset: u64,
     /// The name and the definition of each index that was ever given.
     known: HashMap<ParameterIndex, (String, Definition)>,
 }
@@ -117,7 +119,8 @@ impl World {
         let mut records = Vec::new();
         registry.record(&TableChange::default(), &mut records);
         let (snapshot, known) = (Vec::new(), HashMap::new());
-        let mut world = Self { registry, snapshot, records: vec![records], known };
+        let mut world = Self { registry, snapshot, records: Vec::new(), next_offset: 0, known };
+        world.append(records);
         SESSIONS.for_each(|session| world.begin(session));
         world
     }
@@ -128,7 +131,7 @@ impl World {
             self.registry.record(change, &mut records);
         }
         change.record_entered(SessionKey::new(session), &mut records);
-        self.records.push(records);
+        self.append(records);
     }
 
     /// Begins a session; an earlier one with this number has ended.
@@ -143,7 +146,16 @@ impl World {
             will,
         }
         .encode(&mut records);
-        self.records.push(records);
+        self.append(records);
+    }
+
+    /// Appends records to the journal, which has a message between any two of them, or none.
+    fn append(&mut self, records: Vec<u8>) {
+        self.next_offset += u64::from(records.len() % 3 > 0);
+        let (base_offset, receive_ns) =
+            (Offset::new(self.next_offset), self.next_offset as i64 * 10);
+        self.registry.journaled(&records, base_offset, receive_ns);
+        self.records.push((BatchHead { base_offset, messages: 0, receive_ns }, records));
     }
 
     /// A client leaves, perhaps with its session. Returns the parameters without a publisher.
@@ -167,8 +179,8 @@ impl World {
 
     fn ledger(&self) -> Ledger {
         let mut ledger = Ledger::restore(&self.snapshot).unwrap();
-        for records in &self.records {
-            ledger.apply(BatchHead::default(), records).unwrap();
+        for (head, records) in &self.records {
+            ledger.apply(*head, records).unwrap();
         }
         ledger
     }
@@ -235,7 +247,12 @@ fn all(registry: &Registry) -> impl PartialEq + std::fmt::Debug + use<> {
     let removed: Vec<_> = entries.removed().map(|(index, entry)| (index, entry.clone())).collect();
     let publishers: Vec<_> =
         SESSIONS.map(|one| registry.publishers.of(SessionKey::new(one))).collect();
-    let table = (entries.id(), entries.revision(), entries.end());
+    let table = (
+        entries.id(),
+        entries.revision(),
+        entries.end(),
+        (entries.versions_of(), entries.versions_rows()),
+    );
     (table, there, removed, registry.matching("#"), publishers)
 }
 

@@ -14,7 +14,7 @@ use std::{env, fs, process};
 use caller::{Caller, Extras, Opening, copy, engine, recovered};
 use serde_json::Value;
 use slipring_core::ledger::Records;
-use slipring_engine::Engine;
+use slipring_engine::{Engine, JournalDefinitions};
 use slipring_journal::JournalReader;
 use slipring_wire::{Packet, QoS, Subscription};
 
@@ -64,6 +64,26 @@ fn a_record_of_before_is_written_again_as_the_same_bytes() {
     let mut reader = JournalReader::open(&kept().join("journal")).unwrap();
     check(&reader.snapshot().unwrap().unwrap().1);
     reader.follow(None, &mut |batch| check(batch.records)).unwrap();
+}
+
+/// The index of each version of a definition, and where it held.
+fn versions(folder: &Path) -> Value {
+    let json = JournalDefinitions::of(folder).unwrap().to_json();
+    let read: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(read["flaws"], serde_json::json!([]));
+    let rows = read["versions"].as_array().unwrap().iter();
+    rows.map(|row| serde_json::json!([row["index"], row["since"], row["until"]])).collect()
+}
+
+#[test]
+fn definitions_in_a_snapshot_of_before_hold_from_the_first_offset_on() {
+    let folder = Folder::new("definitions");
+    // The last one was declared behind the snapshot.
+    let expected =
+        serde_json::json!([[0, 0, 0], [1, 0, null], [2, 0, null], [3, 0, null], [4, 24, null]]);
+    assert_eq!(versions(&folder.0), expected);
+    engine(&folder.0).stop().unwrap();
+    assert_eq!(versions(&folder.0), expected, "in a snapshot that has them");
 }
 
 /// The topics and payloads that a client gets until all these payloads were among them.

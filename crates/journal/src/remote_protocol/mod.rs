@@ -5,7 +5,10 @@ mod answer;
 mod refusal;
 mod request;
 
-pub use answer::{JournalAnswer, READ_ANSWER_HEADER_BYTES, SAMPLE_PAIR_BYTES};
+pub use answer::{
+    DEFINITIONS_ANSWER_HEADER_BYTES, DefinitionsEdition, JournalAnswer, READ_ANSWER_HEADER_BYTES,
+    SAMPLE_PAIR_BYTES,
+};
 pub use refusal::{JournalRefusal, RefusalReason};
 pub use request::JournalRequest;
 
@@ -39,12 +42,18 @@ mod tests {
 
     const JOURNAL: JournalIdentity = JournalIdentity([7; 16]);
 
+    fn definitions(next: Option<(u32, u64)>, rows: &str) -> JournalAnswer<'_> {
+        let edition = DefinitionsEdition { table: 7, revision: 8, epoch: 9 };
+        JournalAnswer::Definitions { journal: JOURNAL, edition, next, rows }
+    }
+
     #[test]
     fn encoded_requests_decode_to_the_same() {
         for request in [
             JournalRequest::About,
             JournalRequest::Read { from: 1, to: u64::MAX, bytes_max: 9 },
             JournalRequest::Samples { from: 3, to: 9 },
+            JournalRequest::Definitions { index: 4, since: 9 },
             JournalRequest::At { ns: -5 },
             JournalRequest::Position { offset: 7, epoch: 3 },
             JournalRequest::Commit { journal: JOURNAL, offset: 42, epoch: 3, consumer: "lake" },
@@ -75,6 +84,8 @@ mod tests {
                 "samples",
                 JournalAnswer::Samples { journal: JOURNAL, end: 5, pairs: b"twelve bytes" },
             ),
+            ("definitions", definitions(Some((4, 9)), "{}")),
+            ("definitions", definitions(None, "")),
             ("at", JournalAnswer::At { journal: JOURNAL, offset: 11 }),
             ("position", JournalAnswer::Position { journal: JOURNAL, epoch: 4 }),
             ("commit", JournalAnswer::Committed { journal: JOURNAL }),
@@ -83,6 +94,8 @@ mod tests {
         }
         let answer = JournalAnswer::Read { journal: JOURNAL, end: 5, batches: b"" };
         assert_eq!(answer.encode().len(), READ_ANSWER_HEADER_BYTES);
+        let empty = definitions(None, "").encode();
+        assert_eq!(empty.len(), DEFINITIONS_ANSWER_HEADER_BYTES);
         let torn = JournalAnswer::Samples { journal: JOURNAL, end: 5, pairs: b"no pair" };
         assert_eq!(JournalAnswer::decode("samples", &torn.encode()), None);
     }
@@ -101,7 +114,7 @@ mod tests {
     proptest! {
         #[test]
         fn garbage_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
-            for name in ["about", "read", "samples", "at", "position", "commit", ""] {
+            for name in ["about", "read", "samples", "definitions", "at", "position", "commit", ""] {
                 let _ = JournalRequest::decode(name, &bytes);
                 let _ = JournalAnswer::decode(name, &bytes);
             }

@@ -25,6 +25,13 @@ pub enum JournalRequest<'a> {
         /// One past the last.
         to: u64,
     },
+    /// `definitions`: what was declared, and where in the journal it held.
+    Definitions {
+        /// The index to begin with; beyond the last one, only the revision is answered.
+        index: u32,
+        /// Of that parameter, the first offset of the version to begin with.
+        since: u64,
+    },
     /// `at`: the lowest offset received at a time or later.
     At {
         /// Nanoseconds since the Unix epoch, UTC.
@@ -54,7 +61,9 @@ pub enum JournalRequest<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MalformedRequest {
     /// There is no request of this name.
-    #[error("there is no such request; ask for about, read, samples, at, position or commit")]
+    #[error(
+        "there is no such request; ask for about, read, samples, definitions, at, position or commit"
+    )]
     Name,
     /// The body is too short, too long, or not text where it should be.
     #[error("the body of the request is malformed")]
@@ -68,6 +77,7 @@ impl<'a> JournalRequest<'a> {
             Self::About => "about",
             Self::Read { .. } => "read",
             Self::Samples { .. } => "samples",
+            Self::Definitions { .. } => "definitions",
             Self::At { .. } => "at",
             Self::Position { .. } => "position",
             Self::Commit { .. } => "commit",
@@ -84,6 +94,10 @@ impl<'a> JournalRequest<'a> {
                 body.extend_from_slice(&bytes_max.to_le_bytes());
             }
             Self::Samples { from, to } => put_numbers(&mut body, &[*from, *to]),
+            Self::Definitions { index, since } => {
+                body.extend_from_slice(&index.to_le_bytes());
+                put_numbers(&mut body, &[*since]);
+            }
             Self::At { ns } => body.extend_from_slice(&ns.to_le_bytes()),
             Self::Position { offset, epoch } => put_numbers(&mut body, &[*offset, *epoch]),
             Self::Commit { journal, offset, epoch, consumer } => {
@@ -105,6 +119,10 @@ impl<'a> JournalRequest<'a> {
                 Some(Self::Read { from, to, bytes_max })
             }),
             "samples" => take_pair(&mut rest).map(|(from, to)| Self::Samples { from, to }),
+            "definitions" => take(&mut rest).and_then(|index| {
+                let (index, since) = (u32::from_le_bytes(index), take_u64(&mut rest)?);
+                Some(Self::Definitions { index, since })
+            }),
             "at" => take(&mut rest).map(|ns| Self::At { ns: i64::from_le_bytes(ns) }),
             "position" => {
                 take_pair(&mut rest).map(|(offset, epoch)| Self::Position { offset, epoch })

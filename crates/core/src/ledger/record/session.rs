@@ -33,9 +33,9 @@ record_family! {
         }
         /// The client came back to its session.
         Resumed = 3 { session: SessionKey; expiry_s: u32, will: RecordedWill<'a>, }
-        /// The client disconnected; the will is here if it waits for its delay.
+        /// The client disconnected; the will is here until it is published.
         Left = 4 { session: SessionKey; at_ns: i64, expiry_s: u32, will: RecordedWill<'a>, }
-        /// The will was published, or will never be.
+        /// The will was published: its message is in the same batch. Or it never will be.
         Willed = 5 { session: SessionKey; }
         /// The session is over.
         Ended = 6 { session: SessionKey; }

@@ -1,7 +1,7 @@
 //! Records about the table: its parameters, and which messages are samples of them.
 
 use super::head::record_family;
-use crate::ParameterIndex;
+use crate::{Offset, ParameterIndex};
 
 record_family! {
     /// A change of the table, or samples of its parameters. Definitions are JSON.
@@ -20,5 +20,16 @@ record_family! {
         Sampled = 28 { index: u32; parameter: ParameterIndex, }
         /// Newest values, as a frame. Only in snapshots.
         ValuesAt = 29 { ; receive_ns: i64, frame: &'a [u8], }
+        /// Where in the journal the newest definition of a parameter held, and until where if the parameter was
+        /// removed. Only in snapshots.
+        DefinedAt = 34 { parameter: ParameterIndex; since: Offset, since_ns: i64, until: Option<Offset>, }
+        /// An earlier definition of a parameter, and where it held. Only in snapshots.
+        WasDefined = 35 {
+            parameter: ParameterIndex;
+            since: Offset,
+            since_ns: i64,
+            until: Offset,
+            definition: &'a str,
+        }
     }
 }

@@ -1,0 +1,174 @@
+"""Segments of archives in a local folder of bounded size, for all processes of one machine.
+
+Each segment has a folder of its own, which is a journal that the native reader opens. A reader
+holds a shared lock on it; who makes room takes no folder that is locked.
+"""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
+from weakref import finalize
+
+from slipring.archive.manifest import KEY_DIGITS, ArchivedSegment
+from slipring.archive.segments import HEADER_BYTES
+from slipring.archive.store import ArchiveStore
+from slipring.errors import ArchiveError
+
+CACHE_BYTES = 2 << 30
+"""The size of the folder, unless one is named; the segment in use may exceed it."""
+PRIVATE = 0o700
+UNFINISHED = ".new-"
+LOCK = ".lock"
+TRIES = 8
+
+
+class CachedSegment:
+    """A segment on this machine, which nobody removes until this is closed or forgotten."""
+
+    def __init__(self, folder: Path, lock: int) -> None:
+        """`lock` is the descriptor of a locked file."""
+        self.folder = folder
+        self.close = finalize(self, os.close, lock)
+
+
+class SegmentCache:
+    """The folder, and its bound."""
+
+    def __init__(self, folder: Path | None = None, bytes_max: int = CACHE_BYTES) -> None:
+        """Without a folder: one of this user below the system's folder for temporary files."""
+        default = Path(tempfile.gettempdir()) / f"slipring-archive-{os.getuid()}"
+        self.folder = folder or default
+        self.bytes_max = bytes_max
+
+    def open(
+        self, store: ArchiveStore, segment: ArchivedSegment, following: ArchivedSegment | None
+    ) -> CachedSegment:
+        """A segment, brought here if it is not; with the header of one that skips offsets."""
+        self._make()
+        skips = f"+{following.sha256[:KEY_DIGITS]}" if following else ""
+        folder = self.folder / f"{segment.sha256}{skips}"
+        with self._locked(folder.name):
+            for _ in range(TRIES):
+                if not folder.is_dir():
+                    self._make_room(segment.bytes)
+                    self._bring(store, segment, following, folder)
+                if found := _hold(folder, segment.name):
+                    return found
+        raise ArchiveError(f"{self.folder} is too small for those who read from it: raise its size")
+
+    def _make(self) -> None:
+        self.folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+        owner = self.folder.stat()
+        if owner.st_uid != os.getuid() or owner.st_mode & 0o077:
+            raise ArchiveError(
+                f"others can write or read {self.folder}, which would hold segments of a journal; "
+                f"remove it, or chmod 700 {self.folder}"
+            )
+
+    @contextmanager
+    def _locked(self, name: str) -> Iterator[None]:
+        """One process at a time brings a segment; the others wait and find it."""
+        with (self.folder / f".lock-{name[:2]}").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    def _bring(
+        self,
+        store: ArchiveStore,
+        segment: ArchivedSegment,
+        following: ArchivedSegment | None,
+        folder: Path,
+    ) -> None:
+        new = self.folder / f"{UNFINISHED}{uuid4().hex}"
+        new.mkdir(mode=PRIVATE)
+        lock = _lock(new)
+        try:
+            download(store, segment, new / segment.name)
+            if following is not None:
+                header = next(store.parts(following.key, HEADER_BYTES))
+                (new / following.name).write_bytes(header)
+            new.rename(folder)
+        finally:
+            os.close(lock)
+            shutil.rmtree(new, ignore_errors=True)
+
+    def _make_room(self, wanted: int) -> None:
+        """Remove what was not used for longest, until there is room."""
+        folders = [one for one in self.folder.iterdir() if one.is_dir()]
+        aged = sorted((_used_ns(one), one) for one in folders)
+        sizes = {one: _size(one) for _, one in aged}
+        used = sum(sizes.values())
+        for _, folder in aged:
+            if used + wanted <= self.bytes_max:
+                return
+            if _remove(folder):
+                used -= sizes[folder]
+
+
+def download(store: ArchiveStore, segment: ArchivedSegment, file: Path) -> None:
+    """Bring a segment's object into a file; ArchiveError if any byte is not as it was sent."""
+    digest = hashlib.sha256()
+    with file.open("xb") as stream:
+        for part in store.parts(segment.key, segment.bytes):
+            digest.update(part)
+            stream.write(part)
+        stream.flush()
+        os.fsync(stream.fileno())
+    if digest.hexdigest() != segment.sha256:
+        file.unlink()
+        raise ArchiveError(
+            f"{store.url}/{segment.key} is damaged: its content is not what was archived (offsets "
+            f"{segment.first_offset} to {segment.end_offset})"
+        )
+
+
+def _lock(folder: Path) -> int:
+    """The descriptor of the lock file of a folder, locked for reading the folder."""
+    lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_SH)
+    return lock
+
+
+def _hold(folder: Path, name: str) -> CachedSegment | None:
+    """Lock a segment for reading; None if another process has just removed it."""
+    try:
+        lock = _lock(folder)
+    except FileNotFoundError:
+        return None
+    if not (folder / name).exists():
+        os.close(lock)
+        return None
+    os.utime(folder)
+    return CachedSegment(folder, lock)
+
+
+def _remove(folder: Path) -> bool:
+    """Remove a folder that nobody reads; whether it is gone."""
+    try:
+        with (folder / LOCK).open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
+    except OSError:
+        return False
+    return True
+
+
+def _size(folder: Path) -> int:
+    """The bytes of its files; 0 if another process removes it."""
+    try:
+        return sum(file.stat().st_size for file in folder.iterdir())
+    except FileNotFoundError:
+        return 0
+
+
+def _used_ns(folder: Path) -> int:
+    try:
+        return folder.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0

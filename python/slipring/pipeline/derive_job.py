@@ -1,0 +1,150 @@
+"""The job `derive`: each batch of the journal becomes values in the lake and on the bus, once.
+
+A batch is a range of offsets. Killed anywhere, the job goes on behind the last range that the lake
+has; what of that range is not on the bus yet is published first.
+"""
+
+from collections.abc import Callable, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 (Spark's own habit)
+
+from slipring.errors import PipelineError
+from slipring.pipeline.derivation import Derivation
+from slipring.pipeline.derive_store import DeriveStore
+from slipring.pipeline.steps.derive import align, with_values
+from slipring.pipeline.steps.derive_rows import NEWEST, work_of_states
+from slipring.pipeline.steps.derived_samples import derived_samples
+from slipring.publication.publisher import BatchPublisher
+
+SamplesOf = Callable[[int, int], DataFrame]
+"""The samples of the offsets [start, end), each partition a range in the order of the journal."""
+
+BACKFILL_ROWS = 20_000_000
+"""Samples that a backfill aligns at once."""
+
+
+class DeriveJob:
+    """Derived parameters of one journal."""
+
+    def __init__(
+        self,
+        derivations: Sequence[Derivation],
+        store: DeriveStore,
+        publisher: BatchPublisher | None = None,
+    ) -> None:
+        self._derivations = tuple(derivations)
+        self._store = store
+        self._publisher = publisher
+        self._states = store.states(self._derivations)
+        self._publish_last()
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The parameters whose samples the job needs."""
+        return tuple(dict.fromkeys(name for one in self._derivations for name in one.inputs))
+
+    def position(self) -> int | None:
+        """The offset up to which values are in the lake; None before the first batch."""
+        return self._store.position()
+
+    def write(self, samples_of: SamplesOf, start: int, end: int) -> int:
+        """Add the offsets [start, end) as far as they are missing; how many values there were."""
+        position = self._store.position()
+        if position is not None and start > position:
+            raise PipelineError(
+                f"derived parameters have the journal up to offset {position}, and cannot go on "
+                f"at {start}; read from {position} on"
+            )
+        begin = start if position is None else max(start, position)
+        if begin >= end:
+            return 0
+        samples, states = self._computed(samples_of(begin, end), self._states, in_order=True)
+        self._store.commit(end, samples, states, self._derivations)
+        self._states = states
+        self._publish_last()
+        self._store.forget_before(end)
+        return samples.num_rows
+
+    def finish(self) -> None:
+        """End the connection to the broker."""
+        if self._publisher is not None:
+            self._publisher.close()
+
+    def backfill(
+        self, samples: DataFrame, from_ns: int, to_ns: int, rows_max: int = BACKFILL_ROWS
+    ) -> int:
+        """Compute the values in [from, to) again from history, and put them into the lake.
+
+        The samples may be in any order. The values are those that were, or would have been,
+        computed live; nothing is published. Returns how many there are.
+        """
+        found = list[pa.Table]()
+        states: pa.Table | None = None
+        for part in self._slices(samples, from_ns, rows_max):
+            values, states = self._computed(part, states, in_order=False)
+            times = values.column("source_ns").to_numpy()
+            found.append(values.filter(pa.array((times >= from_ns) & (times < to_ns))))
+            if self._is_final(states, to_ns):
+                break
+        if not found:
+            return 0
+        order = [("index", "ascending"), ("source_ns", "ascending")]
+        together = pa.concat_tables(found).unify_dictionaries().sort_by(order)
+        names = [one.name for one in self._derivations]
+        self._store.replace(together, names, from_ns, to_ns)
+        return together.num_rows
+
+    def _computed(
+        self, samples: DataFrame, states: pa.Table | None, *, in_order: bool
+    ) -> tuple[pa.Table, pa.Table]:
+        aligned = align(samples, self._derivations, states=states, in_order=in_order)
+        evaluated = with_values(aligned, self._derivations).toArrow()
+        made = derived_samples(evaluated, self._derivations, self._store.journal)
+        return made, work_of_states(evaluated)
+
+    def _publish_last(self) -> None:
+        """Put the values of the last batch on the bus, as far as they are not there."""
+        position = self._store.position()
+        if self._publisher is None or position is None:
+            return
+        results = self._store.results()
+        if results is not None:
+            silent = {one.name for one in self._derivations if not one.bus}
+            self._publisher.publish(position, lambda: _without(results, silent))
+
+    def _slices(self, samples: DataFrame, from_ns: int, rows_max: int) -> list[DataFrame]:
+        """The samples that can matter from a time on, in ranges of offsets."""
+        reach_ns = max(one.rule.hold_ns + one.rule.ahead_ns for one in self._derivations)
+        mine = samples.where(F.col("parameter").isin(list(self.inputs)))
+        since = F.when(F.col("receive_ns") >= from_ns - reach_ns, F.col("offset"))
+        bounds = mine.agg(F.min(since), F.max("offset"), F.count("*")).first()
+        if bounds is None or bounds[0] is None:
+            return []
+        first, last, count = bounds
+        parts = max(1, -(-int(count) // rows_max))
+        width = max(1, -(-(last + 1 - first) // parts))
+        return [
+            mine.where((F.col("offset") >= begin) & (F.col("offset") < begin + width))
+            for begin in range(first, last + 1, width)
+        ]
+
+    def _is_final(self, states: pa.Table, to_ns: int) -> bool:
+        """Whether all values before a time are computed."""
+        newest = {
+            row["derivation"]: row["source_ns"]
+            for row in states.filter(pc.equal(states.column("input"), NEWEST)).to_pylist()
+        }
+        return all(
+            newest.get(number, to_ns) - one.rule.late_ns >= to_ns
+            for number, one in enumerate(self._derivations)
+        )
+
+
+def _without(samples: pa.Table, names: set[str]) -> pa.Table:
+    if not names:
+        return samples
+    column = samples.column("parameter").cast(pa.string())
+    return samples.filter(pc.invert(pc.is_in(column, pa.array(sorted(names)))))

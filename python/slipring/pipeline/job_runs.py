@@ -1,0 +1,194 @@
+"""The jobs as they run: each takes ranges of offsets, and knows how far it is."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import pyarrow as pa
+
+from slipring.errors import ConfigError
+from slipring.journal.definitions import DefinitionHistory
+from slipring.journal.location import Journal, JournalBroker
+from slipring.lake.specs import SAMPLES
+from slipring.lake.storage import LakeLocation
+from slipring.lake.table import LakeTable
+from slipring.pipeline.budget import budget_job
+from slipring.pipeline.config import PipelineConfig
+from slipring.pipeline.derivation import derivations_of
+from slipring.pipeline.derive_job import DeriveJob
+from slipring.pipeline.derive_store import DeriveStore
+from slipring.pipeline.journal_rows import JournalRows
+from slipring.pipeline.latency import lake_commits, latency_job
+from slipring.pipeline.limit_alarms import LimitAlarms
+from slipring.pipeline.limit_rules import limit_rules
+from slipring.pipeline.limits import LimitEvents
+from slipring.pipeline.rollup import Rollup
+from slipring.pipeline.rollup_batch import merged_rows
+from slipring.pipeline.steps import budget, latency, limits
+from slipring.pipeline.steps.limit_rows import SAMPLE_COLUMNS
+from slipring.publication.publisher import BatchPublisher, PublicationTarget
+
+LIMIT_COLUMNS = ",".join(SAMPLE_COLUMNS)
+BUDGET_COLUMNS = "receive_ns,publisher,topic,payload"
+
+
+@dataclass(frozen=True)
+class JobSetting:
+    """What a job works with."""
+
+    rows: JournalRows
+    journal: Journal
+    lake: LakeLocation
+    config: PipelineConfig
+    state: Path
+    """A folder on the driver's disk, which is kept as long as the lake."""
+    bus: JournalBroker | None
+    """Where results are published; None for nowhere."""
+
+    def publisher(self, name: str, **target: object) -> BatchPublisher | None:
+        """What puts the results of a job on the bus, each once."""
+        if self.bus is None:
+            return None
+        made = PublicationTarget(self.bus, name, **target)  # type: ignore[arg-type]
+        return BatchPublisher(made, self.state / "bus" / self.journal.identity / name)
+
+
+class JobRun(Protocol):
+    """A job while it runs."""
+
+    def position(self) -> int | None:
+        """The offset up to which its tables have the journal; None if they have nothing."""
+
+    def take(self, start: int, end: int) -> None:
+        """Add the offsets [start, end); what is there already changes nothing."""
+
+    def finish(self) -> None:
+        """Write what is only in memory."""
+
+
+class RollupRun:
+    """Windows of 1 s, 1 min and 1 h."""
+
+    def __init__(self, setting: JobSetting) -> None:
+        self._job = Rollup(setting.lake, setting.journal.identity, setting.config.rollup)
+        self._rows = merged_rows(lambda start, end: setting.rows.read("rollup", start, end))
+        self.position = self._job.position
+        self.finish = self._job.finish
+
+    def take(self, start: int, end: int) -> None:
+        self._job.write(self._rows, start, end)
+
+
+class LimitsRun:
+    """Events of limits, in the lake and as alarms on the bus."""
+
+    def __init__(self, setting: JobSetting) -> None:
+        self._setting = setting
+        section, identity = setting.config.limits, setting.journal.identity
+        self._job = LimitEvents(setting.lake, identity, section)
+        self._reader = setting.journal.open()
+        self._history = DefinitionHistory.of(self._reader)
+        publisher = setting.publisher("limits", kind="alarms")
+        self._alarms = LimitAlarms(setting.lake, identity, publisher)
+        self.position = self._job.position
+
+    def take(self, start: int, end: int) -> None:
+        self._history = self._history.refresh(self._reader)
+        versions = json.loads(self._history.json)["versions"]
+        rules = limit_rules(versions, self._setting.config.limits)
+
+        def candidates(begin: int, until: int) -> pa.Table:
+            samples = self._setting.rows.read("samples", begin, until, columns=LIMIT_COLUMNS)
+            return limits.candidates(samples, rules).toArrow()
+
+        self._job.write(candidates, rules, start, end)
+        self._alarms.publish(end)
+
+    def finish(self) -> None:
+        self._job.finish()
+        self._alarms.close()
+
+
+class LatencyRun:
+    """Age of samples at each hop."""
+
+    def __init__(self, setting: JobSetting) -> None:
+        self._setting = setting
+        identity = setting.journal.identity
+        self._job = latency_job(setting.lake, identity, setting.config.latency)
+        self._samples = LakeTable.open(setting.lake, SAMPLES)
+        self.position = self._job.position
+        self.finish = self._job.finish
+
+    def take(self, start: int, end: int) -> None:
+        self._job.write(self._ages, start, end)
+
+    def _ages(self, start: int, end: int) -> pa.Table:
+        rows, identity = self._setting.rows, self._setting.journal.identity
+        self._samples.delta.update_incremental()
+        commits = lake_commits(self._samples, identity, start, end)
+        known = rows.spark.createDataFrame(commits) if commits.num_rows else None
+        frames = rows.read("frames", start, end)
+        samples = rows.read("samples", start, end, columns="offset,source_ns")
+        return latency.histogram(latency.hop_ages(frames, samples, known)).toArrow()
+
+
+class BudgetRun:
+    """Bytes of each vehicle and day."""
+
+    def __init__(self, setting: JobSetting) -> None:
+        self._setting = setting
+        self._job = budget_job(setting.lake, setting.journal.identity, setting.config.budget)
+        self.position = self._job.position
+        self.finish = self._job.finish
+
+    def take(self, start: int, end: int) -> None:
+        self._job.write(self._days, start, end)
+
+    def _days(self, start: int, end: int) -> pa.Table:
+        section = self._setting.config.budget
+        messages = self._setting.rows.read("messages", start, end, columns=BUDGET_COLUMNS)
+        rows = budget.vehicles(
+            messages, section.vehicle, of=section.of, overhead_bytes=section.overhead_bytes
+        )
+        return budget.by_day(rows).toArrow()
+
+
+class DeriveRun:
+    """The user's own parameters."""
+
+    def __init__(self, setting: JobSetting) -> None:
+        derivations = derivations_of(setting.config.derive)
+        if not derivations:
+            raise ConfigError(
+                'the job derive has nothing to do: describe a parameter in [pipeline.derive."NAME"]'
+                " of the file that --config names"
+            )
+        self._setting = setting
+        identity = setting.journal.identity
+        store = DeriveStore(setting.lake, identity, setting.state / "derive")
+        described = {one.name: one.definition for one in derivations}
+        publisher = setting.publisher("derive", parameters=described)
+        self.job = DeriveJob(derivations, store, publisher)
+        self.position = self.job.position
+        self.finish = self.job.finish
+
+    def take(self, start: int, end: int) -> None:
+        chosen = ",".join(self.job.inputs)
+        self.job.write(
+            lambda begin, until: self._setting.rows.read("samples", begin, until, filter=chosen),
+            start,
+            end,
+        )
+
+
+JOB_RUNS: Mapping[str, Callable[[JobSetting], JobRun]] = {
+    "rollup": RollupRun,
+    "derive": DeriveRun,
+    "limits": LimitsRun,
+    "latency": LatencyRun,
+    "budget": BudgetRun,
+}
+"""The jobs beside the archive, by name."""

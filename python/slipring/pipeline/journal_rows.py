@@ -1,0 +1,27 @@
+"""Rows of a range of offsets as DataFrames: what the jobs compute from."""
+
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+
+from slipring.journal.location import JournalLocation
+
+
+@dataclass(frozen=True)
+class JournalRows:
+    """A journal through `format("slipring")`."""
+
+    spark: SparkSession
+    location: JournalLocation
+
+    def read(self, deliver: str, start: int, end: int, **options: str) -> DataFrame:
+        """The rows of the offsets [start, end)."""
+        return (
+            self.spark.read.format("slipring")
+            .options(**self.location.options())
+            .option("deliver", deliver)
+            .option("startingOffset", str(start))
+            .option("endingOffset", str(end))
+            .options(**options)
+            .load()
+        )

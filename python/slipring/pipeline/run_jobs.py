@@ -1,0 +1,91 @@
+"""Runs jobs of the pipeline together, each in a thread of its own, in one Spark session.
+
+A job that fails ends the others: a pipeline that lacks a part must not look whole.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from slipring.errors import SlipringError
+from slipring.pipeline.batch_loop import BatchLoop
+from slipring.pipeline.job_runs import JOB_RUNS, JobRun, JobSetting
+from slipring.pipeline.query import explained
+
+
+@dataclass(frozen=True)
+class JobProgress:
+    """A batch that a job has taken: the offsets [start, end)."""
+
+    job: str
+    start: int
+    end: int
+
+
+@dataclass
+class JobRunner:
+    """The jobs of one run, and the first error of one of them."""
+
+    loop: BatchLoop
+    stop: threading.Event
+    once: bool
+    """Whether the jobs end when they have what is there now."""
+    consumer: str | None
+    """The name of the run among the journal's consumers; each job adds its own."""
+    on_progress: Callable[[JobProgress], None] = lambda _progress: None
+    failure: Exception | None = None
+    _threads: list[threading.Thread] = field(default_factory=list)
+
+    def run(
+        self, names: Sequence[str], setting: JobSetting, beside: Callable[[], None] | None = None
+    ) -> None:
+        """Run these jobs, and something beside them, to their end; raises the first error."""
+        if beside is not None:
+            self._start("archive", beside)
+        for name in names:
+            self._start(name, partial(self._follow, name, setting))
+        for thread in self._threads:
+            thread.join()
+        if isinstance(self.failure, SlipringError):
+            raise self.failure
+        if self.failure is not None:
+            raise explained(self.failure) from self.failure
+
+    def _start(self, name: str, work: Callable[[], None]) -> None:
+        """Run a job in a thread; its error stops all jobs."""
+
+        def guarded() -> None:
+            try:
+                work()
+            except Exception as error:  # noqa: BLE001 (`run` raises it)
+                self.failure = self.failure or error
+                self.stop.set()
+
+        thread = threading.Thread(target=guarded, name=f"job-{name}", daemon=True)
+        thread.start()
+        self._threads.append(thread)
+
+    def _follow(self, name: str, setting: JobSetting) -> None:
+        run = JOB_RUNS[name](setting)
+        # Spark divides its cores fairly among pools.
+        setting.rows.spark.sparkContext.setLocalProperty("spark.scheduler.pool", name)
+
+        def take(start: int, end: int) -> None:
+            run.take(start, end)
+            self._note(name, run, setting)
+            self.on_progress(JobProgress(name, start, end))
+
+        self._note(name, run, setting)
+        try:
+            self.loop.run(run.position(), take, self.stop, once=self.once)
+        finally:
+            run.finish()
+        self._note(name, run, setting)
+
+    def _note(self, name: str, run: JobRun, setting: JobSetting) -> None:
+        """Tell the journal how far a job is, so that retention keeps what it lacks."""
+        position = run.position()
+        if self.consumer is not None and position is not None:
+            identity, location = setting.journal.identity, setting.journal.location
+            location.commit(f"{self.consumer}-{name}", identity, position, None)
