@@ -1,7 +1,9 @@
 """The job `rollup` (D1): one row per window in the lake, whatever is cut, late, or killed."""
 
 import random
+import threading
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from slipring.errors import PipelineError
-from slipring.lake.files import write_file
+from slipring.lake.compaction import compact, plan
 from slipring.lake.specs import ROLLUPS
 from slipring.lake.status import open_table
 from slipring.lake.storage import LakeLocation
@@ -56,15 +58,11 @@ def assert_lake_equals_truth(lake: Path, samples: list[Measured]) -> None:
             assert_row(row, truth[row["index"], row["window_ns"]])
 
 
-def compact(lake: LakeLocation, word: str) -> None:
-    """Write all rows of a table to one file, as upkeep does."""
-    spec = ROLLUPS[word]
-    table = LakeTable.open(lake, spec)
-    rows = table.delta.to_pyarrow_table(columns=spec.file_schema.names).combine_chunks()
-    files = write_file(lake, spec, rows.to_batches())
-    old = table.files()
-    newest_ms = max(file.time_ms for file in old)
-    table.commit(files, {}, [file.path for file in old], rearranged_ms=newest_ms)
+def compact_all(lake: LakeLocation, word: str) -> None:
+    """Compact a table as upkeep does when its slices of time are over."""
+    table = LakeTable.open(lake, ROLLUPS[word])
+    for planned in plan(table.files(), table.spec, datetime.now(UTC) + timedelta(days=1)):
+        compact(table, planned, threading.Event())
 
 
 def write_all(job: Rollup, source: Callable[[int, int], pa.Table], step: int) -> None:
@@ -231,7 +229,7 @@ def test_files_that_upkeep_has_compacted_are_divided_again(tmp_path: Path) -> No
     Rollup(lake, "other", AT_ONCE).write(source, 0, 250)
     running.write(source, 0, 200)
     for word in WINDOWS_NS:
-        compact(lake, word)
+        compact_all(lake, word)
     running.write(source, 200, 250)
     Rollup(lake, JOURNAL, AT_ONCE).write(source, 250, 300)
     others = [row for row in table_rows(tmp_path, "rollup_1s") if row["journal"] == "other"]

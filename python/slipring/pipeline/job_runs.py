@@ -27,9 +27,11 @@ from slipring.pipeline.limits import LimitEvents
 from slipring.pipeline.rollup import Rollup
 from slipring.pipeline.rollup_batch import merged_rows
 from slipring.pipeline.steps import budget, latency, limits
+from slipring.pipeline.steps.limit_rows import SAMPLE_COLUMNS
 from slipring.publication.publisher import BatchPublisher, PublicationTarget
 
-LIMIT_COLUMNS = "parameter,index,source_time,source_ns,receive_time,value,quality,unit,offset"
+LIMIT_COLUMNS = ",".join(SAMPLE_COLUMNS)
+BUDGET_COLUMNS = "receive_ns,publisher,topic,payload"
 
 
 @dataclass(frozen=True)
@@ -147,7 +149,7 @@ class BudgetRun:
 
     def _days(self, start: int, end: int) -> pa.Table:
         section = self._setting.config.budget
-        messages = self._setting.rows.read("messages", start, end)
+        messages = self._setting.rows.read("messages", start, end, columns=BUDGET_COLUMNS)
         rows = budget.vehicles(
             messages, section.vehicle, of=section.of, overhead_bytes=section.overhead_bytes
         )

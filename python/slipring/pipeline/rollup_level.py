@@ -17,6 +17,7 @@ from slipring.pipeline.steps.partial_rows import (
     TIME,
     coarsened,
     combined,
+    in_windows,
     is_exact,
 )
 from slipring.pipeline.steps.partial_spans import GAPS_MAX
@@ -42,7 +43,7 @@ class WindowSize:
 
 
 SIZES = (
-    WindowSize("1s", SECOND_NS, 5 * SECOND_NS),
+    WindowSize("1s", SECOND_NS, 2 * SECOND_NS),
     WindowSize("1m", MINUTE_NS, 5 * MINUTE_NS),
     WindowSize("1h", HOUR_NS, 6 * HOUR_NS),
 )
@@ -98,7 +99,7 @@ class RollupLevel:
 
     def merge(self, partials: pa.Table, end: int) -> None:
         """Combine partials of 1 s with the table; they are complete up to the offset `end`."""
-        pieces = coarsened(partials, self.size.window_ns, self.size.gaps_max)
+        pieces = in_windows(partials, self.size.window_ns)
         before = self._overlaps(pieces) if self.finer else None
         changed = self.table.merge(pieces, end)
         if before is not None:

@@ -152,27 +152,32 @@ def _coded(samples: pa.Table, limit: str, rules: pa.Table) -> tuple[Ints, _Coded
 
     A sample at an offset where no limit is true is in, without delay: so an event ends.
     """
-    index, offset, value = ints(samples, "index"), ints(samples, "offset"), floats(samples, "value")
-    of = ints(rules, "index")
-    first, end = np.searchsorted(of, index, "left"), np.searchsorted(of, index, "right")
-    place = np.flatnonzero(end > first)
-    first, end, offset, value = first[place], end[place], offset[place], value[place]
-    rule = np.full(len(place), -1)
-    since, until = ints(rules, "since_offset"), ints(rules, "until_offset")
-    for step in range(int((end - first).max(initial=0))):
-        at = np.minimum(first + step, end - 1)
-        rule = np.where((since[at] <= offset) & (offset < until[at]), at, rule)
+    place, rule = _rule_of(samples, rules)
     true = rule >= 0
-    threshold = np.where(true, floats(rules, "threshold")[rule], np.nan) if len(of) else value
-    margin = floats(rules, "hysteresis")[rule] if len(of) else value
-    sign = 1.0 if limit.startswith("high") else -1.0
-    beyond = sign * (value - threshold)
-    code = np.where(beyond > 0, 1, np.where(beyond <= -margin, -1, 0))
+    value = floats(samples, "value")[place]
+    threshold = np.where(true, floats(rules, "threshold")[rule], np.nan)
+    beyond = value - threshold if limit.startswith("high") else threshold - value
+    code = (beyond > 0).astype(np.int64) - ~(beyond > -floats(rules, "hysteresis")[rule])
     delays = (
-        np.where(true, ints(rules, name)[rule], 0) if len(of) else np.zeros(len(place), np.int64)
-        for name in ("on_delay_ns", "off_delay_ns")
+        np.where(true, ints(rules, name)[rule], 0) for name in ("on_delay_ns", "off_delay_ns")
     )
-    return place, _Coded(np.where(true, code, -1), threshold, *delays)
+    return place, _Coded(code, threshold, *delays)
+
+
+def _rule_of(samples: pa.Table, rules: pa.Table) -> tuple[Ints, Ints]:
+    """The places of the samples with a rule, and which one; -1 if none is true at its offset."""
+    index = ints(samples, "index")
+    counts = np.bincount(ints(rules, "index"), minlength=int(index.max(initial=0)) + 1)
+    firsts = np.cumsum(counts) - counts
+    place = np.flatnonzero(counts[index])
+    offset, first = ints(samples, "offset")[place], firsts[index[place]]
+    since, until = ints(rules, "since_offset"), ints(rules, "until_offset")
+    rule = np.full(len(place), -1)
+    for step in range(int(counts.max(initial=0))):
+        at = np.minimum(first + step, len(since) - 1)
+        is_own = step < counts[index[place]]
+        rule = np.where(is_own & (since[at] <= offset) & (offset < until[at]), at, rule)
+    return place, rule
 
 
 def _judge_limit(samples: pa.Table, limit: str, rules: pa.Table, state: pa.Table) -> Judged:

@@ -83,8 +83,17 @@ def combined(rows: pa.Table, window_ns: int, gaps_max: int = GAPS_MAX) -> pa.Tab
 
 def coarsened(rows: pa.Table, window_ns: int, gaps_max: int = GAPS_MAX) -> pa.Table:
     """The partials of longer windows."""
+    return combined(in_windows(rows, window_ns), window_ns, gaps_max)
+
+
+def in_windows(rows: pa.Table, window_ns: int) -> pa.Table:
+    """The same partials, not combined, as those of longer windows."""
+    rows = completed(rows)
     begin = ints(rows, "window_ns") // window_ns * window_ns
-    return combined(_moved(completed(rows), begin), window_ns, gaps_max)
+    times = pa.array(begin // _NS_PER_US).cast(TIME)
+    place = rows.schema.get_field_index
+    rows = rows.set_column(place("window_ns"), PARTIAL_SCHEMA.field("window_ns"), pa.array(begin))
+    return rows.set_column(place("window_start"), PARTIAL_SCHEMA.field("window_start"), times)
 
 
 def is_exact(rows: pa.Table) -> NDArray[np.bool_]:
@@ -109,14 +118,6 @@ def partials_of(samples: pa.Table, window_ns: int) -> pa.Table:
     if not len(starts):
         return singles
     return _of_sorted(singles, starts, gaps_max=0)
-
-
-def _moved(rows: pa.Table, begin: Ints) -> pa.Table:
-    """The same rows in windows that begin then."""
-    times = pa.array(begin // _NS_PER_US).cast(TIME)
-    place = rows.schema.get_field_index
-    rows = rows.set_column(place("window_ns"), PARTIAL_SCHEMA.field("window_ns"), pa.array(begin))
-    return rows.set_column(place("window_start"), PARTIAL_SCHEMA.field("window_start"), times)
 
 
 def _single_samples(samples: pa.Table, begin: Ints, source_ns: Ints) -> pa.Table:
