@@ -121,7 +121,7 @@ def _send_along(derivations: Sequence[Derivation]) -> None:
     for one in derivations:
         module = inspect.getmodule(one.function)
         if module is not None:
-            cloudpickle.register_pickle_by_value(module)
+            cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
 
 
 @contextmanager
