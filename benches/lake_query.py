@@ -215,8 +215,8 @@ def run(folder: Path) -> tuple[list[str], str]:
         if not (lake.path / "samples").exists():
             flight = flight or JetFlight()
             LAYOUTS[layout](lake, flight)
-            definitions = write_file(lake, PARAMETERS, [flight.definitions()])
-            LakeTable.open(lake, PARAMETERS).commit(definitions, {"bench": 1})
+            table = LakeTable.open(lake, PARAMETERS)
+            table.commit(write_file(lake, PARAMETERS, [flight.definitions()]), {"bench": 1})
     rows = [line for layout, lake in lakes.items() for line in measure(lake, layout)]
     held = LakeTable.open(lakes["compacted"], SAMPLES).files()
     count, size = sum(file.rows for file in held), sum(file.bytes for file in held)
