@@ -47,7 +47,14 @@ class Demo:
         self.data = data
         self.lake = LakePart(data, keep_bytes)
         self.flight = JetFlight(Jet())
+        self.derived = 0
+        """The samples that the computing client has written so far."""
         self.stop = asyncio.Event()
+
+    @property
+    def published(self) -> int:
+        """All samples of this flight."""
+        return self.flight.samples + self.derived
 
     async def run(self, mqtt: str, console: str, seconds: float | None) -> None:
         """Start, fly, land."""
@@ -62,7 +69,7 @@ class Demo:
             _say("landing: the last messages go to disk and on into the lake ...")
             await broker.stop()
             await self.lake.catch_up()
-        _say(f"done: {self._counts()}; it is all in {self.data}, where the next demo continues")
+        _say(f"done: {self._result()}; it is all in {self.data}, where the next demo continues")
 
     async def _start_broker(
         self, stack: contextlib.AsyncExitStack, mqtt: str, console: str
@@ -82,7 +89,7 @@ class Demo:
             f"  console   {url}",
             f"  mqtt      {address}",
             f"            {_program()} sub --url mqtt://{address} 'gripen/39-7/engine/#'",
-            *self.lake.introduction(JOURNAL_BYTES),
+            *self.lake.introduction(_program(), JOURNAL_BYTES),
             "Ctrl-C ends it.",
         )
 
@@ -109,7 +116,10 @@ class Demo:
         """Publish derived parameters, over a connection of its own."""
         await self.flight.declared.wait()
         async with slipring.connect(url, client_id="gripen-39-7-derived") as bus:
-            await derive(bus)
+            await derive(bus, on_samples=self._count)
+
+    def _count(self, samples: int) -> None:
+        self.derived += samples
 
     async def _tell(self) -> None:
         while True:
@@ -120,9 +130,17 @@ class Demo:
                 self.stop.set()
 
     def _counts(self) -> str:
+        """What was published so far, and what has arrived in the lake."""
+        return f"{self._published()}, {self.lake.summary()}"
+
+    def _result(self) -> str:
+        """What was published, and how much of it is in the lake: each sample is a row."""
+        return f"{self._published()}, {self.lake.result()}"
+
+    def _published(self) -> str:
         journal = JournalReader(self.data / "journal")
         journaled = f"{journal.end_offset():,} messages journaled"
-        return f"{self.flight.samples:,} samples, {journaled}, {self.lake.summary()}"
+        return f"{self.published:,} samples published, {journaled}"
 
     def _listen_to_signals(self) -> None:
         """The first Ctrl-C lands the aircraft; a second one ends the demo at once."""

@@ -170,6 +170,8 @@ class TableFile:
         return WrittenFile(self.path, size, footer.num_rows, self.partition, stats)
 
     def _close(self) -> None:
+        if self._writer is not None:
+            self._writer.is_open = False  # or it would write a footer when it is collected
         if self._sink is not None and not self._sink.closed:
             self._sink.close()
 

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
@@ -120,6 +121,20 @@ class TableSnapshot:
             version=self.version,
             newest=bounds[1] if bounds else None,
         )
+
+    def rows_from(self, offset: int) -> int:
+        """How many rows are of this journal offset or a later one; by the log where it can tell."""
+        names = ("num_records", "min.offset", "max.offset", "path")
+        files = zip(*(self._held.column(name).to_pylist() for name in names), strict=True)
+        count, disk = 0, self.location.filesystem()
+        for rows, first, last, path in files:
+            if first >= offset:
+                count += rows
+            elif last >= offset:
+                with disk.open_input_file(path) as file:
+                    offsets = pq.read_table(file, columns=["offset"]).column("offset")
+                count += pc.sum(pc.greater_equal(offsets, offset)).as_py()
+        return count
 
     def time_bounds(self, column: str | None = None) -> tuple[datetime, datetime] | None:
         """The least and the largest time of a column, by the log; None if it does not say."""

@@ -18,7 +18,7 @@ from slipring.pipeline.range_files import SPECS, LakeTarget, RangeFile
 
 ALL_TABLES = ("samples", "frames", "messages")
 SHARES = {"samples": 0.7, "messages": 0.25, "frames": 0.04, "set_aside": 0.01}
-"""How much of a bounded lake each table may take."""
+"""How much of a bounded lake each table may take, if all are there."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,9 @@ class Destination:
         self.journal = Journal(journal, self._reader.identity)
         self.lake = lake if isinstance(lake, LakeLocation) else LakeLocation.of(lake)
         wanted = {*tables, "set_aside"} if "samples" in tables else set(tables)
+        unit = keep_bytes and keep_bytes / sum(SHARES[name] for name in wanted)
         self.tables = {
-            name: ArchiveTable(self.lake, spec, keep_bytes and int(keep_bytes * SHARES[name]))
+            name: ArchiveTable(self.lake, spec, unit and int(unit * SHARES[name]))
             for name, spec in SPECS.items()
             if name in wanted
         }

@@ -11,6 +11,9 @@ from slipring.errors import PipelineError
 from slipring.pipeline.destination import Destination, LakeCommit
 from slipring.pipeline.range_files import RANGE_FILE_SCHEMA, LakeTarget, RangeFile, write_ranges
 
+BATCH_BYTES_MAX = 32 << 20
+"""Of frames in one micro-batch, about ten million samples: bounds how long a stop waits."""
+
 
 class Ingest:
     """Spark calls `write` for each micro-batch."""
@@ -30,6 +33,7 @@ class Ingest:
             .option("deliver", "ranges")
             .option("startingOffset", str(self.destination.committed()))
             .option("maxMessagesPerTrigger", str(messages_max))
+            .option("maxBytesPerTrigger", str(BATCH_BYTES_MAX))
             .options(**self.destination.journal.location.options())
             .load()
         )

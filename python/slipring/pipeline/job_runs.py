@@ -22,7 +22,7 @@ from slipring.pipeline.derive_store import DeriveStore
 from slipring.pipeline.journal_rows import JournalRows
 from slipring.pipeline.latency import lake_commits, latency_job
 from slipring.pipeline.limit_alarms import LimitAlarms
-from slipring.pipeline.limit_rules import limit_rules
+from slipring.pipeline.limit_rules import limit_rules, limited_names
 from slipring.pipeline.limits import LimitEvents
 from slipring.pipeline.rollup import Rollup
 from slipring.pipeline.rollup_batch import merged_rows
@@ -99,8 +99,10 @@ class LimitsRun:
         versions = json.loads(self._history.json)["versions"]
         rules = limit_rules(versions, self._setting.config.limits)
 
+        wanted = {"columns": LIMIT_COLUMNS, "filter": limited_names(versions, rules)}
+
         def candidates(begin: int, until: int) -> pa.Table:
-            samples = self._setting.rows.read("samples", begin, until, columns=LIMIT_COLUMNS)
+            samples = self._setting.rows.read("samples", begin, until, **wanted)
             return limits.candidates(samples, rules).toArrow()
 
         self._job.write(candidates, rules, start, end)

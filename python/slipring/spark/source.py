@@ -37,6 +37,9 @@ from slipring.spark.rows import PARTITION_BYTES_MIN, read_rows
 from slipring.spark.sink import batch_writer, stream_writer
 from slipring.spark.sink_options import parse_sink_options
 
+LARGE_MESSAGE_BYTES = 1_024
+"""A message of this size is a frame with many samples; a range of smaller ones is quickly done."""
+
 
 @dataclass
 class Range(InputPartition):
@@ -148,9 +151,11 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _admitted(self, start: int, end: int) -> int:
         """The offset at which a micro-batch has about the bytes that it may have."""
-        if self.options.deliver == "ranges" or start >= end:
+        if start >= end:
             return end
         size = message_bytes(self._journal(), start, end)
+        if self.options.deliver == "ranges" and size < LARGE_MESSAGE_BYTES:
+            return end
         return start + max(1, int(self.options.bytes_per_trigger_max / size))
 
     def reportLatestOffset(self) -> dict[str, Any]:

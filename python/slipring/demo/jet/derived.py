@@ -3,7 +3,7 @@
 It calculates with numpy on frames; a result has the source time of its inputs.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -118,8 +118,13 @@ class Derivation:
         return float(min(pressure, temperature, quantity))
 
 
-async def derive(bus: Bus, *, prefix: str = PREFIX) -> None:
-    """Calculate until cancelled, or until the connection is closed."""
+async def derive(
+    bus: Bus, *, prefix: str = PREFIX, on_samples: Callable[[int], None] = lambda _count: None
+) -> None:
+    """Calculate until cancelled, or until the connection is closed.
+
+    `on_samples` is called with the number of samples that were written.
+    """
     derivation = Derivation()
     names = [f"{prefix}/{name}" for name in derivation.names]
     declared = await bus.declare(f"{prefix}/{BELOW}", DERIVED)
@@ -130,6 +135,7 @@ async def derive(bus: Bus, *, prefix: str = PREFIX) -> None:
             made = derivation.result(frame.newest_ns)
             if made is not None:
                 declared.write_row(made, time_ns=frame.newest_ns, quality=_quality_of(frame))
+                on_samples(len(made))
 
 
 def _quality_of(frame: Frame) -> Quality:
