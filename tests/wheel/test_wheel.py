@@ -162,7 +162,9 @@ def test_the_demo_flies_without_spark_and_says_what_the_lake_needs(installed: In
     free = ("--mqtt", "127.0.0.1:0", "--console", "127.0.0.1:0")
     told = installed.run("demo", "--seconds", str(DEMO_S), "--data", "demo", *free)
     assert "lake      none: the pipeline needs pyspark: install it with pip install" in told
-    done = re.search(r"done: ([\d,]+) samples published, ([\d,]+) messages journaled, no lake", told)
+    done = re.search(
+        r"done: ([\d,]+) samples published, ([\d,]+) messages journaled, no lake", told
+    )
     assert done, told
     # README's line about a replay, for what the demo recorded.
     chosen = ("--filter", "gripen/#", "--to-topic", "again/{topic}", "--speed", "max")

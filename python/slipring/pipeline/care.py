@@ -3,12 +3,13 @@
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import get_args
 
 from slipring.lake.retention import Keep
 from slipring.lake.specs import TABLES
 from slipring.lake.storage import LakeLocation
 from slipring.lake.upkeep import TableUpkeep, UpkeepPolicy, care_for
-from slipring.pipeline.archive_section import ArchiveSection
+from slipring.pipeline.archive_section import ArchivedTable, ArchiveSection
 
 TABLES_OF = {
     "archive": ("samples", "frames", "messages", "set_aside"),
@@ -30,7 +31,8 @@ def cared_for(
     if not section.compact and not section.keep:
         yield stop
         return
-    names = [name for job in jobs for name in TABLES_OF[job]]
+    left_out = set(get_args(ArchivedTable)) - set(section.tables)
+    names = [name for job in jobs for name in TABLES_OF[job] if name not in left_out]
     tables = [TableUpkeep(lake, TABLES[name], _policy(section, name)) for name in names]
     thread = threading.Thread(
         target=care_for, args=(tables, stop), name="care-for-tables", daemon=True
