@@ -1,4 +1,4 @@
-"""The demo as a newcomer runs it: everything comes up, Ctrl-C ends everything, nothing is lost (D1)."""
+"""The demo as a newcomer runs it: all comes up, Ctrl-C ends all, nothing is lost (D1)."""
 
 import re
 import signal

@@ -48,9 +48,8 @@ class Destination:
         self.journal = Journal(journal, self._reader.identity)
         self.lake = lake if isinstance(lake, LakeLocation) else LakeLocation.of(lake)
         wanted = {*tables, "set_aside"} if "samples" in tables else set(tables)
-        unit = keep_bytes and keep_bytes / sum(SHARES[name] for name in wanted)
         self.tables = {
-            name: ArchiveTable(self.lake, spec, unit and int(unit * SHARES[name]))
+            name: ArchiveTable(self.lake, spec, _share(name, wanted, keep_bytes))
             for name, spec in SPECS.items()
             if name in wanted
         }
@@ -138,3 +137,10 @@ class Destination:
                 f"checkpoint continues at {start}; remove the checkpoint, and the pipeline "
                 "continues where the lake ends"
             )
+
+
+def _share(name: str, tables: set[str], keep_bytes: int | None) -> int | None:
+    """How much of a bounded lake with these tables one of them may take."""
+    if keep_bytes is None:
+        return None
+    return int(keep_bytes * SHARES[name] / sum(SHARES[one] for one in tables))
