@@ -125,10 +125,17 @@ def _events() -> pa.RecordBatch:
     return pa.record_batch(
         {
             "journal": pa.array([JOURNAL]),
-            "event_time": _times(np.array([START_NS])),
-            "event_ns": pa.array([START_NS]),
             "parameter": pa.array([NAMES[1]]),
-            "event": pa.array(["high"]),
+            "index": pa.array([1], pa.int32()),
+            "limit": pa.array(["high"]),
+            "level": pa.array(["warning"]),
+            "state": pa.array(["began"]),
+            "source_time": _times(np.array([START_NS])),
+            "source_ns": pa.array([START_NS]),
+            "since_ns": pa.array([START_NS]),
+            "receive_time": _times(np.array([START_NS])),
+            "receive_ns": pa.array([START_NS]),
+            "offset": pa.array([0]),
         }
     )
 

@@ -67,6 +67,12 @@ def test_the_log_tells_the_tables_their_rows_and_the_newest_time(
     assert found["parameters"].newest is None
 
 
+@pytest.mark.parametrize("offset", [0, 1, 17, 10**9])
+def test_rows_are_counted_from_an_offset_on(opened: Lake, offset: int) -> None:
+    counted = opened.query(f'SELECT count(*) AS n FROM samples WHERE "offset" >= {offset}')
+    assert opened.table("samples").rows_from(offset) == counted["n"][0].as_py()
+
+
 @pytest.mark.parametrize(
     "chosen",
     [

@@ -8,10 +8,10 @@ import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 
 from slipring.errors import JournalError, JournalGap
-from slipring.native import list_consumers
+from slipring.native import JournalWriter, list_consumers
 from slipring.spark.options import parse_options
 from slipring.spark.source import BatchReader, Range, SlipringDataSource, StreamReader
-from tests.journal_messages import payloads, write_and_be_killed, write_messages
+from tests.journal_messages import RECEIVE_NS, payloads, write_and_be_killed, write_messages
 
 
 def stream(path: Path, **options: str) -> StreamReader:
@@ -28,6 +28,20 @@ def test_a_stream_advances_by_its_limit(tmp_path: Path) -> None:
     assert reader.latestOffset(middle, limit)["offset"] == 20
     assert reader.latestOffset(start, ReadAllAvailable())["offset"] == 20
     assert reader.reportLatestOffset()["offset"] == 20
+
+
+def test_a_range_of_frames_is_bounded_by_its_bytes_and_one_of_short_messages_is_not(
+    tmp_path: Path,
+) -> None:
+    """A stop waits for the batch that is being written (D1): frames take long for their number."""
+    write_messages(tmp_path / "short", 100)
+    writer = JournalWriter(tmp_path / "long", None)
+    writer.append("jet", RECEIVE_NS, [("jet/frames", bytes(10_000))] * 100)
+    writer.close()
+    bound = {"deliver": "ranges", "maxBytesPerTrigger": "205000"}
+    short, long = (stream(tmp_path / name, **bound) for name in ("short", "long"))
+    assert short.latestOffset(short.initialOffset(), ReadAllAvailable())["offset"] == 100
+    assert long.latestOffset(long.initialOffset(), ReadAllAvailable())["offset"] == 20
 
 
 def test_available_now_ends_where_the_journal_ended_at_the_start(tmp_path: Path) -> None:
