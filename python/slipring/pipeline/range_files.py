@@ -16,6 +16,7 @@ from slipring.lake.files import FILE_SCHEMA, WrittenFile, constant, write_file
 from slipring.lake.specs import FRAMES, MESSAGES, SAMPLES, SET_ASIDE
 from slipring.lake.storage import LakeLocation
 from slipring.lake.table_spec import TableSpec
+from slipring.spark.worker_memory import settle
 
 SAMPLE_ROWS_MAX = 1_000_000
 """Samples of one file: they are sorted in memory, about 250 bytes each while that is done."""
@@ -71,6 +72,7 @@ def write_ranges(ranges: Iterator[pa.RecordBatch], target: LakeTarget) -> Iterat
             files = [asdict(file) for file in write_range(row["start"], row["end"], target)]
             rows = [{**file, "partition": [*file["partition"].items()]} for file in files]
             yield pa.RecordBatch.from_pylist(rows, schema=RANGE_FILE_SCHEMA)
+    settle()
 
 
 def write_range(start: int, end: int, target: LakeTarget) -> list[RangeFile]:

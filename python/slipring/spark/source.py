@@ -36,6 +36,7 @@ from slipring.spark.pushed import narrowed
 from slipring.spark.rows import PARTITION_BYTES_MIN, read_rows
 from slipring.spark.sink import batch_writer, stream_writer
 from slipring.spark.sink_options import parse_sink_options
+from slipring.spark.worker_memory import settle
 
 LARGE_MESSAGE_BYTES = 1_024
 """A message of this size is a frame with many samples; a range of smaller ones is quickly done."""
@@ -218,4 +219,10 @@ def _read(options: SourceOptions, partition: InputPartition) -> Iterator[pa.Reco
     if not isinstance(partition, Range):
         return iter(())
     journal = Journal(options.location, partition.journal)
-    return read_rows(options, journal, partition.start, partition.end)
+    return _settled(read_rows(options, journal, partition.start, partition.end))
+
+
+def _settled(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same rows; what the worker has loaded for them stays, and is not looked through again."""
+    yield from rows
+    settle()
