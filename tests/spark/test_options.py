@@ -43,7 +43,7 @@ def test_all_of_them_are_read() -> None:
         ({"path": "j", "maxMessagesPerTrigger": "many"}, "whole number from 1"),
         ({"path": "j", "columns": "topic,colour"}, "allowed: some of offset, receive_time"),
         ({"path": "j", "columns": "topic,topic"}, "each once"),
-        ({"path": "j", "deliver": "frames"}, "allowed: messages, samples, frames, rollup, ranges"),
+        ({"path": "j", "deliver": "rows"}, "allowed: messages, samples, frames, rollup, ranges"),
         ({"path": "j", "deliver": "ranges", "columns": "topic"}, "does not go with deliver=ranges"),
     ],
 )
