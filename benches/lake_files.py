@@ -15,7 +15,7 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benches.jet_samples import JetSamples
+from benches.jet_batches import JetBatches
 from benches.results import machine, record
 from slipring.lake.columns import conform
 from slipring.lake.compaction import Chain, PlannedMerge, compact
@@ -96,7 +96,7 @@ def compacted() -> tuple[float, float, float]:
     with tempfile.TemporaryDirectory() as folder:
         lake = LakeLocation.of(folder)
         table = LakeTable.open(lake, SAMPLES)
-        for batch in JetSamples().batches(STEP_COUNTS[0], COMPACTED_BATCHES):
+        for batch in JetBatches().batches(STEP_COUNTS[0], COMPACTED_BATCHES):
             table.commit(write_file(lake, SAMPLES, [batch]), {})
         chains = tuple(Chain(0, (file,)) for file in table.files())
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -113,12 +113,12 @@ def report() -> Iterator[str]:
     yield "| | rows | ns of the processor for a row | bytes for a row |\n|---|---|---|---|\n"
     spent, size, grown_mb = compacted()
     for steps in STEP_COUNTS:
-        batch = JetSamples().batch(steps)
+        batch = JetBatches().batch(steps)
         yield _row(f"written, {steps / 50:g} s", batch.num_rows, *written(batch))
     yield _row(f"{COMPACTED_BATCHES} files of 0.5 s compacted", 15_920_000, spent, size)
     yield f"\nMemory grew by {grown_mb:.0f} MB while files were compacted.\n\nColumns of 0.5 s:\n\n"
     yield f"| | {' | '.join(ENCODINGS)} |\n|---|---|---|---|---|\n"
-    yield from columns(JetSamples().batch(STEP_COUNTS[0]))
+    yield from columns(JetBatches().batch(STEP_COUNTS[0]))
 
 
 def _row(name: str, rows: int, spent: float, size: float) -> str:

@@ -1,8 +1,9 @@
 """One parameter out of five minutes of a million samples per second: how long, and how many bytes.
 
-`make bench ARGS=lake_query` runs it. It replaces its part of benches/RESULTS.md. It needs 2 GB of disk
-and some minutes. `python -m benches.lake_query FOLDER` keeps the lake there, and uses it again.
+`make bench ARGS=lake_query` runs it. It replaces its part of benches/RESULTS.md. It needs 2 GB of
+disk and some minutes. `python -m benches.lake_query FOLDER` keeps the lake, and uses it again.
 """
+# ruff: noqa: S608 (the statements are our own)
 
 import os
 import resource
@@ -10,8 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,11 +21,11 @@ import pyarrow as pa
 from benches.results import machine, record
 from benches.rounds import head, row
 from slipring.demo.jet import PREFIX, Jet
-from slipring.lake.files import constant, write_file
+from slipring.lake.compaction import FILE_BYTES
+from slipring.lake.files import TableFile, WrittenFile, constant, write_file
 from slipring.lake.specs import PARAMETERS, SAMPLES
 from slipring.lake.storage import LakeLocation
 from slipring.lake.table import LakeTable
-from slipring.lake.upkeep import TableUpkeep, UpkeepPolicy
 
 SECONDS = 300
 RATE_HZ = 50
@@ -34,6 +34,7 @@ START_S = 600.0
 START_NS = 1_767_322_800_000_000_000
 JOURNAL = "5d2f0d6e4a1b4c0f9a3e7c1d2b4f6a80"
 ROUNDS = 3
+PARAMETERS_AT_ONCE = 50
 NAME = f"{PREFIX}/engine/egt"
 ONE_HOUR = "source_time >= '2026-01-02T03:00:00Z' AND source_time < '2026-01-02T04:00:00Z'"
 QUERIES = {
@@ -60,51 +61,45 @@ COUNTED = (
 """The command, and then how many bytes it has read."""
 
 
-class JetSamples:
-    """All samples of the jet, second by second, sorted by index and time."""
+class JetFlight:
+    """The samples of a flight, all in memory, and rows of them sorted by index and time."""
 
     def __init__(self) -> None:
-        self.jet = Jet(start_s=START_S)
-        definitions = self.jet.parameters
+        jet = Jet(start_s=START_S)
+        definitions = jet.parameters
         self.names = [f"{PREFIX}/{name}" for name in definitions]
         self.kinds = [_kind(one.type) for one in definitions.values()]
         self.units = [one.unit or None for one in definitions.values()]
-        self._places = {
+        places = {
             kind: np.flatnonzero(np.array(self.kinds) == kind) for kind in dict.fromkeys(self.kinds)
         }
+        self.values = np.full((SECONDS * RATE_HZ, len(self.names)), np.nan)
+        for step in range(len(self.values)):
+            for kind, some in jet.step().row.items():
+                if kind != "text":
+                    self.values[step, places[kind]] = some
 
-    def second(self, number: int) -> pa.RecordBatch:
-        values = np.empty((RATE_HZ, len(self.names)))
-        texts: list[list[str]] = []
-        for step in range(RATE_HZ):
-            made = self.jet.step().row
-            texts.append(made.pop("text"))
-            for kind, some in made.items():
-                values[step, self._places[kind]] = some
-        count = values.size
-        index = np.repeat(np.arange(len(self.names), dtype=np.int32), RATE_HZ)
-        step_ns = 1_000_000_000 // RATE_HZ
-        steps = np.tile(np.arange(number * RATE_HZ, (number + 1) * RATE_HZ), len(self.names))
-        source_ns = START_NS + steps * step_ns
-        receive_ns = source_ns + 3_000_000 + steps % 7 * 1_000
-        is_text = np.isin(index, self._places["text"])
-        text_column = np.full(count, None, object)
-        text_column[is_text] = np.array(texts, object).T.ravel()
+    def rows(self, parameters: range, steps: range) -> pa.RecordBatch:
+        """Samples of some parameters at some steps; a text is left null."""
+        index = np.repeat(np.arange(parameters.start, parameters.stop, dtype=np.int32), len(steps))
+        step = np.tile(np.arange(steps.start, steps.stop), len(parameters))
+        source_ns = START_NS + step * (1_000_000_000 // RATE_HZ)
+        receive_ns = source_ns + 3_000_000 + step % 7 * 1_000
+        values = self.values[steps.start : steps.stop, parameters.start : parameters.stop]
         return pa.record_batch(
             {
-                "journal": constant(JOURNAL, count),
-                "parameter": pa.DictionaryArray.from_arrays(index, pa.array(self.names)),
+                "journal": constant(JOURNAL, len(index)),
+                "parameter": _coded(self.names, index),
                 "index": pa.array(index),
                 "source_time": _times(source_ns),
                 "source_ns": pa.array(source_ns),
                 "receive_time": _times(receive_ns),
                 "receive_ns": pa.array(receive_ns),
-                "value": pa.array(values.T.ravel(), mask=is_text),
-                "text": pa.array(text_column, pa.string()),
-                "quality": pa.array(np.zeros(count, np.int16)),
+                "value": pa.array(values.T.ravel(), from_pandas=True),
+                "quality": pa.array(np.zeros(len(index), np.int16)),
                 "kind": _coded(self.kinds, index),
                 "unit": _coded(self.units, index),
-                "offset": pa.array(steps),
+                "offset": pa.array(step),
             }
         )
 
@@ -123,24 +118,33 @@ class JetSamples:
         )
 
 
-def fill(lake: LakeLocation) -> None:
+def fill_as_committed(lake: LakeLocation, flight: JetFlight) -> None:
     """A commit for each second, as the pipeline makes them."""
-    samples, table = JetSamples(), LakeTable.open(lake, SAMPLES)
-    definitions = LakeTable.open(lake, PARAMETERS)
-    definitions.commit(write_file(lake, PARAMETERS, [samples.definitions()]), {"bench": 1})
+    table = LakeTable.open(lake, SAMPLES)
     for second in range(SECONDS):
-        table.commit(write_file(lake, SAMPLES, [samples.second(second)]), {"bench": second + 1})
-        if second % 30 == 29:
-            print(f"  {second + 1} s of samples", flush=True)
+        steps = range(second * RATE_HZ, (second + 1) * RATE_HZ)
+        rows = flight.rows(range(len(flight.names)), steps)
+        table.commit(write_file(lake, SAMPLES, [rows]), {"bench": second + 1})
 
 
-def compact(lake: LakeLocation) -> float:
-    """Compact as the pipeline does when the hour is over; returns the seconds that it took."""
-    upkeep, began_s = TableUpkeep(lake, SAMPLES, UpkeepPolicy()), time.monotonic()
-    later = datetime.now(UTC) + timedelta(days=1)
-    while not upkeep.turn(later).is_idle:
-        pass
-    return time.monotonic() - began_s
+def fill_compacted(lake: LakeLocation, flight: JetFlight) -> None:
+    """Files as compaction leaves them: each goes on where the one before ended, in index order."""
+    table = LakeTable.open(lake, SAMPLES)
+    files, day = table.location.filesystem(), "2026-01-02"
+    layout = SAMPLES.compacted(is_last=True)
+    written: list[WrittenFile] = []
+    file: TableFile | None = None
+    for first in range(0, len(flight.names), PARAMETERS_AT_ONCE):
+        file = file or TableFile(files, layout, day, "run1")
+        some = range(first, min(first + PARAMETERS_AT_ONCE, len(flight.names)))
+        file.add(flight.rows(some, range(len(flight.values))))
+        if file.bytes >= FILE_BYTES:
+            written.append(file.finish())
+            file = None
+    table.commit([*written, file.finish()] if file else written, {"bench": SECONDS})
+
+
+LAYOUTS = {"as committed": fill_as_committed, "compacted": fill_compacted}
 
 
 class Measured(NamedTuple):
@@ -205,18 +209,18 @@ def measure(lake: LakeLocation, layout: str) -> Iterator[str]:
 
 
 def run(folder: Path) -> tuple[list[str], str]:
-    lake = LakeLocation.of(folder)
-    rows: list[str] = []
-    note = ""
-    if not (folder / "samples").exists():
-        fill(lake)
-        rows += measure(lake, "as committed")
-        seconds = compact(lake)
-        note = f" Compaction took {seconds:,.0f} s."
-    rows += measure(lake, "compacted")
-    count = sum(file.rows for file in LakeTable.open(lake, SAMPLES).files())
-    size = sum(file.bytes for file in LakeTable.open(lake, SAMPLES).files())
-    return rows, f"{count:,} rows, {size / count:.2f} bytes each when compacted.{note}"
+    lakes = {layout: LakeLocation.of(folder / layout.replace(" ", "-")) for layout in LAYOUTS}
+    flight: JetFlight | None = None
+    for layout, lake in lakes.items():
+        if not (lake.path / "samples").exists():
+            flight = flight or JetFlight()
+            LAYOUTS[layout](lake, flight)
+            table = LakeTable.open(lake, PARAMETERS)
+            table.commit(write_file(lake, PARAMETERS, [flight.definitions()]), {"bench": 1})
+    rows = [line for layout, lake in lakes.items() for line in measure(lake, layout)]
+    held = LakeTable.open(lakes["compacted"], SAMPLES).files()
+    count, size = sum(file.rows for file in held), sum(file.bytes for file in held)
+    return rows, f"{count:,} rows, {size / count:.2f} bytes each when compacted."
 
 
 def main() -> None:
@@ -229,7 +233,8 @@ def main() -> None:
             rows, note = run(Path(folder, "lake"))
     text = (
         f"{where}; `make bench ARGS=lake_query`. `slipring query` as a process of its own, files "
-        f"not in memory, the median of {ROUNDS} by CPU time; both times include the start of the command. {note}\n\n"
+        f"not in memory, the median of {ROUNDS} by CPU time; both times include the start of the "
+        f"command. {note}\n\n"
     )
     columns = ("lake", "query", "rows", "CPU", "time", "bytes read", "of all bytes")
     record("lake_query", text + head(columns) + "".join(rows))
@@ -243,10 +248,14 @@ def _times(nanoseconds: np.ndarray) -> pa.Array:
     return pa.array(nanoseconds // 1_000).cast(pa.timestamp("us", tz="UTC"))
 
 
-def _coded(texts: list[str] | list[str | None], index: np.ndarray) -> pa.DictionaryArray:
-    known = [text for text in dict.fromkeys(texts) if text is not None]
-    codes = np.array([-1 if one is None else known.index(one) for one in texts], np.int32)[index]
-    return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), pa.array(known))
+def _coded(texts: Sequence[str | None], index: np.ndarray) -> pa.DictionaryArray:
+    """The text of each index; only those that occur are in the dictionary."""
+    first, last = int(index[0]), int(index[-1]) + 1
+    known = [one for one in dict.fromkeys(texts[first:last]) if one]
+    order = {one: place for place, one in enumerate(known)}
+    codes = np.array([order.get(one or "", -1) for one in texts[first:last]], np.int32)
+    found = codes[index - first]
+    return pa.DictionaryArray.from_arrays(pa.array(found, mask=found < 0), pa.array(known))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -49,7 +50,8 @@ class SampleLake:
 
 def value_at(index: NDArray[np.int64], number: NDArray[np.int64]) -> NDArray[np.float64]:
     """The value of a sample: a slow wave around a level of its own, with two digits."""
-    return np.round(500.0 + 10 * index + 100 * np.sin(index + number * 0.01), 2)
+    values: NDArray[np.float64] = 500.0 + 10 * index + 100 * np.sin(index + number * 0.01)
+    return values.round(2)
 
 
 def sample_batch(
@@ -88,7 +90,7 @@ def make_lake(
     where = LakeLocation.of(folder)
     made = SampleLake(folder, rate_hz, seconds)
     edges = np.linspace(0, made.samples_each, commits + 1).astype(int).tolist()
-    for part, (begin, end) in enumerate(zip(edges, edges[1:], strict=False)):
+    for part, (begin, end) in enumerate(pairwise(edges)):
         rows = sample_batch(NAMES, UNITS, 0, range(begin, end), rate_hz)
         commit(where, SAMPLES, rows, part + 1)
     commit(where, PARAMETERS, _definitions(), 1)
@@ -148,7 +150,7 @@ def _rolled_up(made: SampleLake, window_ns: int) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist(rows, schema=ROLLUPS["1s"].file_schema)
 
 
-def _window(
+def _window(  # noqa: PLR0917 (one caller)
     index: int,
     name: str,
     window: int,

@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deltalake import DeltaTable
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 from slipring.archive.location import ArchiveLocation
 from slipring.client import connect
-from slipring.journal.location import S3_OPTIONS
+from slipring.journal.location import S3_OPTIONS, JournalArchive, JournalBroker
 from slipring.native import JournalReader, list_consumers
+from slipring.pipeline import run
 from tests.archive.archived_broker import (
     archive_told,
     is_caught_up,
@@ -56,7 +58,7 @@ async def archived(tmp_path: Path, s3_server: S3Server, s3_bucket: str) -> Archi
         for start in range(0, MESSAGES, STEP):
             engine.write({"rpm": start / 7, "on": start % 2 == 0, "mode": f"step {start}"})
             await engine.flush()
-            await publish(broker, STEP - 1, start=start)
+            await publish(broker, STEP - 2, start=start)
             await bus.publish("jet/engine/rpm", str(start), qos=1)
     archive_told(broker, is_caught_up)
     return Archived(broker, where, tmp_path)
@@ -148,3 +150,21 @@ def test_another_journal_behind_the_address_is_refused(
             there.collect()
     finally:
         other.stop()
+
+
+def test_a_lake_is_filled_from_the_archive_and_the_broker(
+    spark: SparkSession, archived: Archived
+) -> None:
+    lake = archived.folder / "lake"
+    there = JournalArchive(
+        archived.where, JournalBroker(archived.broker.url), str(archived.folder / "cache")
+    )
+    run(there, lake, once=True, spark=spark)
+    offsets = (
+        DeltaTable(lake / "messages").to_pyarrow_table(columns=["offset"])["offset"].to_pylist()
+    )
+    assert len(offsets) == len(set(offsets))
+    samples = (
+        DeltaTable(lake / "samples").to_pyarrow_table(columns=["offset"])["offset"].to_pylist()
+    )
+    assert sorted({*offsets, *samples}) == list(range(MESSAGES))

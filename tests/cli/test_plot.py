@@ -28,14 +28,18 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_lake(tmp_path_factory.mktemp("lake")).folder
 
 
-def line(name: str, values: list[float], unit: str = "K", times: list[float] | None = None) -> PlotLine:
+def line(
+    name: str, values: list[float], unit: str = "K", times: list[float] | None = None
+) -> PlotLine:
     numbers = np.array(values)
     at = np.arange(len(values), dtype=np.float64) if times is None else np.array(times)
     return PlotLine(name, unit, at, numbers, numbers, numbers)
 
 
 def test_a_terminal_shows_a_panel_for_each_unit_and_a_legend(lake: Path) -> None:
-    shown = slipring("plot", f"{PREFIX}/engine/+/egt", f"{PREFIX}/fuel/total", "--lake", lake).stdout
+    shown = slipring(
+        "plot", f"{PREFIX}/engine/+/egt", f"{PREFIX}/fuel/total", "--lake", lake
+    ).stdout
     lines = shown.splitlines()
     assert lines[0] == f"{PREFIX}/engine/+/egt {PREFIX}/fuel/total, 1s, 2026-01-02 UTC"
     assert [one.strip() for one in lines if one.strip() in ("Cel", "kg")] == ["Cel", "kg"]

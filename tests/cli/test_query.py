@@ -16,7 +16,10 @@ from slipring.cli.query_output import TABLE_ROWS_MAX, QueryFormat, write_batches
 from tests.cli.commands import command, slipring, started
 from tests.lake_samples import PREFIX, make_lake
 
-SQL = f"SELECT source_time, value, unit FROM samples WHERE parameter = '{PREFIX}/engine/egt' ORDER BY 1"
+SQL = (
+    "SELECT source_time, value, unit FROM samples "
+    f"WHERE parameter = '{PREFIX}/engine/egt' ORDER BY 1"
+)
 
 
 def why(*arguments: str | Path) -> str:
@@ -55,7 +58,9 @@ def test_a_file_is_written_as_it_is_named(lake: Path, tmp_path: Path) -> None:
 
 
 def test_the_list_shows_tables_with_rows_size_and_newest_time(lake: Path) -> None:
-    rows = [line.split() for line in slipring("query", "--list", "--lake", lake).stdout.splitlines()]
+    rows = [
+        line.split() for line in slipring("query", "--list", "--lake", lake).stdout.splitlines()
+    ]
     assert rows[0] == ["table", "rows", "size", "files", "version", "newest"]
     samples = next(row for row in rows if row[0] == "samples")
     assert samples[1] == "2,400"
@@ -70,7 +75,9 @@ def test_what_is_wrong_is_one_line(lake: Path, tmp_path: Path) -> None:
 
 
 def test_an_interrupt_ends_it_at_once_and_leaves_no_file(lake: Path, tmp_path: Path) -> None:
-    endless = "SELECT count(*) FROM samples a, samples b, samples c WHERE a.value + b.value > c.value"
+    endless = (
+        "SELECT count(*) FROM samples a, samples b, samples c WHERE a.value + b.value > c.value"
+    )
     process = started("query", endless, "--lake", lake, "--output", tmp_path / "out.csv")
     try:
         assert process.stderr is not None
@@ -124,7 +131,12 @@ def test_every_type_has_a_form_in_every_format() -> None:
     assert (first["bytes"], first["exact"], first["text"]) == ("AP8=", str(2**63), "a,\x1b[31m")
     assert (second["when"], second["day"], second["list"]) == ("", "1970-01-02", "")
     line = json.loads(written(ODD, QueryFormat.JSON).splitlines()[0])
-    assert (line["number"], line["exact"], line["list"], line["yes"]) == ("nan", 2**63, [1, 2], True)
+    assert (line["number"], line["exact"], line["list"], line["yes"]) == (
+        "nan",
+        2**63,
+        [1, 2],
+        True,
+    )
     assert pa.ipc.open_stream(written(ODD, QueryFormat.ARROW)).schema == ODD.schema
     assert pq.read_table(io.BytesIO(written(ODD, QueryFormat.PARQUET))).num_rows == 2
     shown = written(ODD, QueryFormat.TABLE).decode()

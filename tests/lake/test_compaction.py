@@ -13,7 +13,7 @@ import pytest
 from slipring.errors import LakeConflict
 from slipring.lake import compaction, merge
 from slipring.lake.compaction import Chain, PlannedMerge, Stopped, compact, plan
-from slipring.lake.files import write_file
+from slipring.lake.files import WrittenFile, write_file
 from slipring.lake.specs import MESSAGES, ROLLUPS, SAMPLES
 from slipring.lake.storage import LakeLocation
 from slipring.lake.table import LakeTable
@@ -35,6 +35,12 @@ def filled(lake: LakeLocation, batches: int = 8, size: int = 10) -> LakeTable:
     return table
 
 
+def assert_sorted(table: LakeTable, written: WrittenFile) -> None:
+    with table.location.filesystem().open_input_file(written.path) as file:
+        rows = pq.read_table(file).select(SAMPLES.sort_by)
+    assert rows.equals(rows.sort_by([(name, "ascending") for name in SAMPLES.sort_by]))
+
+
 def test_compacted_rows_are_equal_row_by_row(lake: LakeLocation) -> None:
     table = filled(lake)
     names = tuple(SAMPLES.schema.names)
@@ -42,10 +48,7 @@ def test_compacted_rows_are_equal_row_by_row(lake: LakeLocation) -> None:
     (written,) = compact(table, all_chains(table), GO_ON)
     assert rows_of(table, names).equals(before)
     assert (len(table.files()), table.committed(APP)) == (1, versions)
-    with table.location.filesystem().open_input_file(written.path) as file:
-        rows = pq.read_table(file)
-    order = [(name, "ascending") for name in SAMPLES.sort_by]
-    assert rows.select(SAMPLES.sort_by).equals(rows.sort_by(order).select(SAMPLES.sort_by))
+    assert_sorted(table, written)
     history = table.delta.history(1)[0]
     assert history["operation"] == "WRITE"
 
@@ -75,10 +78,12 @@ def test_rows_are_merged_in_any_pieces(
     files = compact(table, all_chains(table), GO_ON)
     assert rows_of(table).equals(before)
     assert len(files) > 1
+    for file in files:
+        assert_sorted(table, file)
     held = [*range(5)]
-    for file in sorted(table.files(), key=lambda file: str(file.least["index"])):
-        assert file.least["index"] == held[0]
-        held = [index for index in held if index > int(str(file.most["index"]))]
+    for one in sorted(table.files(), key=lambda one: str(one.least["index"])):
+        assert one.least["index"] == held[0]
+        held = [index for index in held if index > int(str(one.most["index"]))]
 
 
 def test_a_file_that_is_not_sorted_is_sorted_first(tmp_path: Path) -> None:
@@ -218,7 +223,7 @@ def test_a_large_chain_is_not_written_again_for_a_few_late_rows(tmp_path: Path) 
 
 
 def test_tables_that_are_corrected_wait_for_the_end_of_their_slice(tmp_path: Path) -> None:
-    files = filled(LakeLocation.of(tmp_path), 64, size=1).files()
+    files = filled(LakeLocation.of(tmp_path), compaction.GATHERED_CHAINS, size=1).files()
     spec = replace(SAMPLES, is_corrected=True)
     assert ROLLUPS["1s"].is_corrected
     assert len(plan(files, SAMPLES, START)) == 1

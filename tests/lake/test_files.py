@@ -87,6 +87,7 @@ def test_a_query_finds_all_rows(table: LakeTable, where: str, rows: int) -> None
         (pc.field("value") == math.inf, 2),
         (pc.field("value").is_null(), 4),
         (pc.field("value").is_nan(), 2),
+        (pc.field("value") != 1.5, 10),
         (pc.field("text") == "left", 2),
         (pc.field("unit").is_null(), 14),
         (pc.field("integer") == Decimal(2**64 - 1), 2),

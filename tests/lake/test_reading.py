@@ -54,7 +54,12 @@ def test_the_log_tells_the_tables_their_rows_and_the_newest_time(
     opened: Lake, made: SampleLake
 ) -> None:
     found = {one.name: one for one in opened.tables()}
-    assert set(found) == {"samples", "parameters", "events", *(f"rollup_{one}" for one in WINDOWS_S)}
+    assert set(found) == {
+        "samples",
+        "parameters",
+        "events",
+        *(f"rollup_{one}" for one in WINDOWS_S),
+    }
     samples = found["samples"]
     assert (samples.rows, samples.files) == (len(NAMES) * made.samples_each, 2)
     assert samples.newest is not None
@@ -229,7 +234,9 @@ def test_the_lake_is_read_as_it_was_at_a_time(tmp_path: Path) -> None:
     now, before = lake.open(tmp_path), lake.open(tmp_path, as_of=then)
     assert len(now.read(EGT, every="raw")) == 300
     assert len(before.read(EGT, every="raw")) == 250
-    assert before.query("SELECT count(*) AS n FROM samples").to_pylist() == [{"n": 250 * len(NAMES)}]
+    assert before.query("SELECT count(*) AS n FROM samples").to_pylist() == [
+        {"n": 250 * len(NAMES)}
+    ]
 
 
 def test_a_condition_chooses_rows_of_a_table(opened: Lake) -> None:
@@ -240,7 +247,7 @@ def test_a_condition_chooses_rows_of_a_table(opened: Lake) -> None:
 def test_a_lake_that_is_not_there_and_a_wrong_filter_are_refused(
     opened: Lake, tmp_path: Path
 ) -> None:
-    with pytest.raises(LakeError, match="there is no lake in .*; slipring pipeline run makes it"):
+    with pytest.raises(LakeError, match=r"there is no lake in .*; slipring pipeline run makes it"):
         lake.open(tmp_path / "none").tables()
     with pytest.raises(InvalidTopic):
         opened.read("engine/#/egt")
@@ -252,7 +259,9 @@ def test_a_lake_that_is_not_there_and_a_wrong_filter_are_refused(
 
 def test_a_lake_in_s3_storage_is_read(s3_server: S3Server, s3_bucket: str) -> None:
     where, options = f"s3://{s3_bucket}/lake", s3_server.options
-    commit(LakeLocation.of(where, options), SAMPLES, sample_batch(NAMES, UNITS, 0, range(20), 10), 1)
+    commit(
+        LakeLocation.of(where, options), SAMPLES, sample_batch(NAMES, UNITS, 0, range(20), 10), 1
+    )
     opened = lake.open(where, options=options)
     assert opened.names() == ["samples"]
     assert len(opened.read(f"{PREFIX}/engine/#")) == 5 * 20
@@ -277,7 +286,9 @@ def nameless(tmp_path_factory: pytest.TempPathFactory) -> Lake:
 
 
 @settings(max_examples=60, deadline=None)
-@given(filters=st.lists(topic_filters(), min_size=1, max_size=2), topics=st.lists(TOPIC, min_size=1))
+@given(
+    filters=st.lists(topic_filters(), min_size=1, max_size=2), topics=st.lists(TOPIC, min_size=1)
+)
 def test_a_condition_on_names_matches_as_mqtt_does(
     nameless: Lake, filters: list[str], topics: list[str]
 ) -> None:

@@ -29,7 +29,7 @@ def test_the_section_is_in_the_brokers_file(tmp_path: Path) -> None:
     assert derived.every_ns == 100_000_000
     definition = derived.definition()
     assert definition.limits is not None
-    assert (definition.unit, definition.limits.high, definition.rate_hz) == ("Cel", 900, 10)
+    assert (definition.unit, definition.limits.high) == ("Cel", 900)
 
 
 def test_checking_the_file_checks_the_section(tmp_path: Path) -> None:

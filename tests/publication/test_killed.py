@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -111,7 +112,8 @@ def payloads(number: int) -> list[bytes]:
 
 
 def assert_once(data: Path, kind: str, batches: int) -> None:
-    found: Counter[object]
+    found: Counter[Any]
+    expected: set[Any]
     if kind == "samples":
         found = Counter(samples_in(data, "jet"))
         expected = {one for number in range(batches) for one in sample_pairs(number)}

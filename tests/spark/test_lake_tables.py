@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from slipring import lake, spark as slipring_spark
+from slipring import lake
+from slipring import spark as slipring_spark
 from slipring.lake.specs import SAMPLES
 from slipring.lake.storage import LakeLocation
 from tests.lake_samples import NAMES, TEXT_INDEX, UNITS, commit, make_lake, sample_batch
@@ -14,7 +15,7 @@ from tests.s3_server import S3Server
 pytestmark = pytest.mark.timeout(900)
 
 SQL = (
-    "SELECT parameter, count(*) AS n, min(value) AS low, max(text) AS text, max(quality) AS quality "
+    "SELECT parameter, count(*) AS n, min(value) AS low, max(text) AS text, max(quality) AS worst "
     "FROM samples WHERE receive_date = DATE '2026-01-02' GROUP BY parameter ORDER BY parameter"
 )
 
@@ -71,5 +72,7 @@ def test_a_lake_in_s3_storage_is_read_without_a_jar(
     slipring_spark.tables(spark, where, options=options)
     opened = lake.open(where, options=options)
     assert [row.asDict() for row in spark.sql(SQL).collect()] == opened.query(SQL).to_pylist()
-    texts = spark.table("samples").where("text is not null").select("parameter").distinct().collect()
+    texts = (
+        spark.table("samples").where("text is not null").select("parameter").distinct().collect()
+    )
     assert [row.parameter for row in texts] == [NAMES[TEXT_INDEX]]

@@ -12,8 +12,8 @@ from tests.tidy.imports import imports_in_the_wrong_room, wrong_imports_of_the_m
 from tests.tidy.tree import Tree
 
 ROOMS = (
-    "cli demo console pipeline recording spark control lake sync client discovery frames journal "
-    "archive native dictionary model status errors"
+    "cli demo console pipeline recording spark control lake publication sync client discovery "
+    "frames journal archive native dictionary model status errors"
 )
 HISTORY = "export importing translation read write shape"
 
@@ -63,6 +63,8 @@ def test_empty_rooms_keep_the_contracts(package: Path) -> None:
         ("recording", "import slipring.console"),
         ("recording", "import slipring.spark"),
         ("control", "import slipring.spark"),
+        ("lake", "import slipring.pipeline"),
+        ("lake", "import slipring.control"),
         ("demo", "import slipring.cli"),
         ("dictionary", "import slipring.client"),
         ("recording/history/shape", "import slipring.recording.history.read"),
@@ -84,6 +86,7 @@ def test_a_room_without_a_place_breaks_the_contracts(package: Path) -> None:
     [
         ("python/slipring/control/plan.py", "import pyspark.sql"),
         ("python/slipring/demo.py", "from deltalake import DeltaTable"),
+        ("python/slipring/pipeline/table.py", "from deltalake import DeltaTable"),
         ("python/slipring/cli/serve.py", "def run():\n    import uvicorn"),
         ("python/slipring/client/connect.py", "from slipring import _native"),
         ("python/slipring/client/connect.py", "from slipring._native import Client"),

@@ -7,6 +7,7 @@ import { parse } from "../src/model/shape.ts";
 import { blank } from "./blank.ts";
 
 const JOURNAL = LiveMessage.fields.broker.fields.journal;
+const ARCHIVE = JOURNAL.fields.archive.orNull;
 const RECEIPT = JOURNAL.fields.receipt.orNull;
 
 function journal(changes: object = {}): JournalSummary {
@@ -48,6 +49,16 @@ test("retention is told with who holds it back", () => {
   assert.equal(wording.retention(journal({ retention: age })), "older than 1 min 0 s is removed, read or not");
   const size = { age_s: null, bytes: 2_000_000_000, keep_unread: false };
   assert.equal(wording.retention(journal({ retention: size })), "beyond 2.0 GB the oldest is removed, read or not");
+});
+
+test("the archive is told with how far it is behind, and why it fails", () => {
+  const found = (changes: object): string =>
+    wording.archive(parse(ARCHIVE, JSON.stringify(blank(ARCHIVE, { failure: null, ...changes }))));
+  assert.equal(wording.archive(journal({ archive: null }).archive), "there is none");
+  assert.equal(found({}), "nothing yet; 0 behind, 0 complete segments waiting");
+  const some = { first_offset: 5, end_offset: 1_234, behind: 66, waiting: 1 };
+  assert.equal(found(some), "offsets 5 to 1,234; 66 behind, 1 complete segment waiting");
+  assert.equal(found({ ...some, failure: "no route" }), `${found(some)}; failing: no route`);
 });
 
 test("levels are told in the order in which they are tried, and what is not journaled is in memory", () => {

@@ -123,7 +123,9 @@ impl JournalDefinitions {
                 flaws.tell(|| format!("records at offset {base_offset}: {error}"));
             }
         })?;
-        damage.iter().for_each(|one| flaws.tell(|| one.to_string()));
+        for one in &damage {
+            flaws.tell(|| one.to_string());
+        }
         *position = Some(end);
         Ok(flaws.is_empty())
     }

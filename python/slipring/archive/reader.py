@@ -44,6 +44,7 @@ class ArchiveReader:
         self._cache = cache or SegmentCache()
         self._version: str | None = None
         self._manifest: Manifest | None = None
+        self._definitions: tuple[ArchivedObject, str] | None = None
         self._open: tuple[ArchivedSegment, CachedSegment, JournalReader] | None = None
         self.refresh()
         if identity not in (None, self.identity):
@@ -129,13 +130,17 @@ class ArchiveReader:
 
     def definitions(self) -> str:
         """The versions of all definitions, as JSON, as of the archive's end."""
-        content = self.object(self.manifest.definitions)
-        if content is None:
+        known = self.manifest.definitions
+        if known is not None and self._definitions is not None and self._definitions[0] == known:
+            return self._definitions[1]
+        content = self.object(known)
+        if known is None or content is None:
             raise ArchiveError(
                 f"{self.location.url} has no definitions of parameters: it was written by an older "
                 "Slipring, or nothing was archived since"
             )
-        return content.decode()
+        self._definitions = (known, content.decode())
+        return self._definitions[1]
 
     def definitions_edition(self) -> tuple[int, int, int]:
         """Which definitions these are: table, revision and epoch."""

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from slipring.cli.recording_range import DATA, check_named
-from slipring.journal.location import JournalBroker, JournalFolder
+from slipring.journal.location import JournalBroker, JournalFolder, JournalLocation
 
 if TYPE_CHECKING:
+    from slipring.pipeline.config import PipelineConfig
     from slipring.pipeline.destination import LakeCommit
     from slipring.pipeline.run_jobs import JobProgress
 
@@ -19,50 +20,57 @@ pipeline = typer.Typer(
 )
 
 
+Jobs = Annotated[
+    list[str] | None,
+    typer.Argument(help="archive, rollup, derive, limits, latency, budget; archive if none."),
+]
+Data = Annotated[Path, typer.Option(help="Data folder of the broker, with its journal.")]
+Lake = Annotated[
+    str | None,
+    typer.Option(
+        help="Folder of the lake, or s3://bucket/prefix; by default `lake` in the data folder."
+    ),
+]
+Config = Annotated[
+    Path | None, typer.Option(help="TOML file with the section [pipeline].", exists=True)
+]
+Bus = Annotated[
+    str | None,
+    typer.Option(help="Publish derived parameters and alarms to this broker: mqtt://host:port."),
+]
+TriggerMs = Annotated[int, typer.Option(min=1, help="Milliseconds between two batches.")]
+Once = Annotated[bool, typer.Option(help="Carry what is there now, then end.")]
+Master = Annotated[str, typer.Option(help="The Spark master.")]
+Consumer = Annotated[str, typer.Option(help="The name of this lake among the journal's consumers.")]
+KeepBytes = Annotated[
+    int | None,
+    typer.Option(min=1, help="Bound the archive: beyond it the oldest files are removed."),
+]
+Broker = Annotated[
+    str | None,
+    typer.Option(help="Read the journal from this broker instead: mqtt://host:port or mqtts://."),
+]
+User = Annotated[
+    str | None, typer.Option(help="Your user name there; the password is in SLIPRING_PASSWORD.")
+]
+Authorities = Annotated[str | None, typer.Option(help="Certificates of trusted authorities (PEM).")]
+
+
 @pipeline.command("run")
 def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
-    jobs: Annotated[
-        list[str] | None,
-        typer.Argument(help="archive, rollup, derive, limits, latency, budget; archive if none."),
-    ] = None,
-    data: Annotated[Path, typer.Option(help="Data folder of the broker, with its journal.")] = DATA,
-    lake: Annotated[
-        str | None,
-        typer.Option(
-            help="Folder of the lake, or s3://bucket/prefix; by default `lake` in the data folder."
-        ),
-    ] = None,
-    config: Annotated[
-        Path | None, typer.Option(help="TOML file with the section [pipeline].", exists=True)
-    ] = None,
-    bus: Annotated[
-        str | None,
-        typer.Option(
-            help="Publish derived parameters and alarms to this broker: mqtt://host:port."
-        ),
-    ] = None,
-    trigger_ms: Annotated[int, typer.Option(min=1, help="Milliseconds between two batches.")] = 500,
-    once: Annotated[bool, typer.Option(help="Carry what is there now, then end.")] = False,
-    master: Annotated[str, typer.Option(help="The Spark master.")] = "local[2]",
-    consumer: Annotated[
-        str, typer.Option(help="The name of this lake among the journal's consumers.")
-    ] = "lake",
-    keep_bytes: Annotated[
-        int | None,
-        typer.Option(min=1, help="Bound the archive: beyond it the oldest files are removed."),
-    ] = None,
-    broker: Annotated[
-        str | None,
-        typer.Option(
-            help="Read the journal from this broker instead: mqtt://host:port or mqtts://."
-        ),
-    ] = None,
-    user: Annotated[
-        str | None, typer.Option(help="Your user name there; the password is in SLIPRING_PASSWORD.")
-    ] = None,
-    ca: Annotated[
-        str | None, typer.Option(help="Certificates of trusted authorities (PEM).")
-    ] = None,
+    jobs: Jobs = None,
+    data: Data = DATA,
+    lake: Lake = None,
+    config: Config = None,
+    bus: Bus = None,
+    trigger_ms: TriggerMs = 500,
+    once: Once = False,
+    master: Master = "local[2]",
+    consumer: Consumer = "lake",
+    keep_bytes: KeepBytes = None,
+    broker: Broker = None,
+    user: User = None,
+    ca: Authorities = None,
 ) -> None:
     """Carry the journal into the Delta tables of a lake, each sample and message exactly once.
 
@@ -83,25 +91,16 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
         slipring pipeline run --broker mqtts://broker.example --user lake --lake s3://lake/jet
     """
     from slipring.lake.storage import LakeLocation
-    from slipring.pipeline.config import PipelineConfig, load_pipeline
-    from slipring.pipeline.jobs import PipelineRun
+    from slipring.pipeline.pipeline_run import PipelineRun
 
     given = {name: text for name, text in (("user", user), ("ca", ca)) if text}
-    if broker is None:
-        check_named(data, "slipring pipeline run --data")
-    location = (
-        JournalFolder(str((data / "journal").absolute()))
-        if broker is None
-        else JournalBroker.from_options(broker, given)
-    )
-    where = LakeLocation.of(lake or data / "lake")
-    names = jobs or ["archive"]
+    where, names = LakeLocation.of(lake or data / "lake"), jobs or ["archive"]
     source = broker or data / "journal"
     print(f"slipring pipeline: {', '.join(names)}: {source} to {where.uri}", flush=True)
     PipelineRun(
-        journal=location,
+        journal=_journal(data, broker, given),
         lake=where,
-        config=PipelineConfig() if config is None else load_pipeline(config),
+        config=_config(config),
         bus=None if bus is None else JournalBroker.from_options(bus, given),
         state=data / "pipeline",
         once=once,
@@ -114,6 +113,20 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
         on_batch=_tell,
         on_progress=_tell_progress,
     ).run(names)
+
+
+def _journal(data: Path, broker: str | None, given: dict[str, str]) -> JournalLocation:
+    """The journal of a folder, or of a broker elsewhere."""
+    if broker is not None:
+        return JournalBroker.from_options(broker, given)
+    check_named(data, "slipring pipeline run --data")
+    return JournalFolder(str((data / "journal").absolute()))
+
+
+def _config(file: Path | None) -> "PipelineConfig":
+    from slipring.pipeline.config import PipelineConfig, load_pipeline
+
+    return PipelineConfig() if file is None else load_pipeline(file)
 
 
 def _stop_on_signals() -> threading.Event:

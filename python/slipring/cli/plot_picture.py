@@ -42,9 +42,9 @@ def write_picture(lines: Sequence[PlotLine], title: str, suffix: str, stream: Bi
         area.set_ylabel(panel.unit)
         area.grid(alpha=0.3)
         area.legend(loc="best", fontsize="small")
-    places = AutoDateLocator()
+    places = AutoDateLocator()  # type: ignore[no-untyped-call]
     axes[-1][0].xaxis.set_major_locator(places)
-    axes[-1][0].xaxis.set_major_formatter(ConciseDateFormatter(places))
+    axes[-1][0].xaxis.set_major_formatter(ConciseDateFormatter(places))  # type: ignore[no-untyped-call]
     axes[-1][0].set_xlabel("source time (UTC)")
     figure.savefig(stream, format=suffix.removeprefix("."))
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,7 +38,7 @@ class PlotLine:
             return [slice(0, len(self.times_s))]
         breaks = np.flatnonzero(steps > GAP_INTERVALS * np.median(steps)) + 1
         edges = [0, *breaks.tolist(), len(self.times_s)]
-        return [slice(first, last) for first, last in zip(edges, edges[1:], strict=False)]
+        return [slice(first, last) for first, last in pairwise(edges)]
 
 
 @dataclass(frozen=True)

@@ -102,8 +102,8 @@ def _panel(
     for line in panel.lines:
         x = (line.times_s - times_s[0]) / (times_s[1] - times_s[0])
         for part in line.parts():
-            bounds = ((one[part] - low) / (high - low) for one in (line.low, line.high))
-            canvas.draw(x[part], *bounds, colour_of[line.name])
+            least, most = ((one[part] - low) / (high - low) for one in (line.low, line.high))
+            canvas.draw(x[part], least, most, colour_of[line.name])
     labels = {0: value_text(high), cells[1] // 2: value_text((low + high) / 2)}
     labels[cells[1] - 1] = value_text(low)
     made = [Text(f"{panel.unit or 'without unit':>{LABEL_WIDTH}}", "dim")]

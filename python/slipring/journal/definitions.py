@@ -147,23 +147,21 @@ class DefinitionHistory:
 
     def to_arrow(self) -> pa.Table:
         """A row for each version, with the columns of `PARAMETERS_SCHEMA`."""
-        rows = [self._lake_row(row) for row in self._content["versions"]]
-        return pa.Table.from_pylist(rows, schema=PARAMETERS_SCHEMA)
-
-    def _lake_row(self, row: _Row) -> _Row:
-        low, high = row.get("range") or (None, None)
-        return {
-            **row,
-            "journal": self.journal,
-            "table": self.table,
-            "kind": Parameter.of_json(row).kind.word,
-            "labels": _text(row.get("labels")),
-            "limits": _text(row.get("limits")),
-            "range_low": low,
-            "range_high": high,
-            "since_offset": row["since"],
-            "until_offset": row["until"],
+        rows: list[_Row] = self._content["versions"]
+        ranges = [row.get("range") or (None, None) for row in rows]
+        columns = {name: [row.get(name) for row in rows] for name in PARAMETERS_SCHEMA.names}
+        columns |= {
+            "journal": [self.journal] * len(rows),
+            "table": [self.table] * len(rows),
+            "kind": list(map(_kind, rows)),
+            "labels": [_text(row.get("labels")) for row in rows],
+            "limits": [_text(row.get("limits")) for row in rows],
+            "range_low": [low for low, _ in ranges],
+            "range_high": [high for _, high in ranges],
+            "since_offset": [row["since"] for row in rows],
+            "until_offset": [row["until"] for row in rows],
         }
+        return pa.table(columns, schema=PARAMETERS_SCHEMA)
 
     @cached_property
     def _content(self) -> _Row:
@@ -183,6 +181,11 @@ class DefinitionHistory:
         for index, rows in self._by_index.items():
             found.setdefault(rows[0]["name"], []).append(index)
         return found
+
+
+def _kind(row: _Row) -> str:
+    """How a frame encodes the values; only an enum has another name for it."""
+    return str(row["type"]) if "labels" not in row else Parameter.of_json(row).kind.word
 
 
 def _text(value: object) -> str | None:

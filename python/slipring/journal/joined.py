@@ -22,11 +22,16 @@ OneJournal: TypeAlias = ArchiveReader | RemoteJournal
 class JoinedJournal:
     """Opens the broker's journal only when something is asked that the archive does not know."""
 
-    def __init__(self, archive: ArchiveReader, dial: Callable[[str | None], RemoteJournal]) -> None:
+    def __init__(
+        self,
+        archive: ArchiveReader,
+        dial: Callable[[str | None], RemoteJournal],
+        dialled: RemoteJournal | None = None,
+    ) -> None:
         """`dial` connects to the broker, and refuses another journal."""
         self._archive = archive
         self._dial = dial
-        self._dialled: RemoteJournal | None = None
+        self._dialled = dialled
 
     @property
     def identity(self) -> str:

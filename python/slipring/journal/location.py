@@ -185,8 +185,10 @@ class JournalArchive:
         if self.broker is None:
             return ArchiveReader(self.archive, identity, cache)
         # The broker says which of several journals it is; a worker knows that already.
-        identity = identity or self.broker.open().identity
-        return JoinedJournal(ArchiveReader(self.archive, identity, cache), self.broker.open)
+        dialled = None if identity else self.broker.open()
+        known = dialled.identity if dialled else identity
+        archive = ArchiveReader(self.archive, known, cache)
+        return JoinedJournal(archive, self.broker.open, dialled)
 
     def commit(self, consumer: str, identity: str, offset: int, epoch: int | None) -> None:
         """Record with the broker how far a consumer has read, and in which epoch."""

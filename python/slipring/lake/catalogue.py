@@ -3,6 +3,8 @@
 The tables themselves are the truth; a catalogue that is lost or old is written again.
 """
 
+# ruff: noqa: S608 (SQL for people to type)
+
 import json
 import uuid
 from contextlib import suppress

@@ -22,9 +22,9 @@ from slipring.lake.merge import MergeInput, SortedMerge, UnsortedFile
 from slipring.lake.table import LakeTable, TableFileEntry
 from slipring.lake.table_spec import TableSpec
 
-FAN_IN = 128
+FAN_IN = 32
 """Runs that are merged at once, at most: what bounds memory and open files."""
-GATHERED_CHAINS = 64
+GATHERED_CHAINS = 32
 """So many chains of an open slice are merged without waiting for its end."""
 FILE_BYTES = 64 << 20
 """A file ends at the next change of the first sort column behind this size."""

@@ -42,7 +42,7 @@ class Lake:
     def table(
         self, name: str, version: int | None = None, as_of: datetime | None = None
     ) -> TableSnapshot:
-        """A table now, in a version, or as it was at a time; raises LakeError if it is not there."""
+        """A table now, in a version, or as it was at a time; LakeError if it is not there."""
         if version is not None and as_of is not None:
             raise LakeError("give a version or a time, not both")
         moment = None if version is not None else as_of or self.as_of

@@ -1,4 +1,5 @@
 """How finely samples are read: every one, or a rollup. The automatic choice suits a plot."""
+# ruff: noqa: S608 (values are quoted, and a query cannot write)
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -80,5 +81,5 @@ def _most(lake: "Lake", table: str, counted: str, conditions: tuple[str, str]) -
     """The largest count of one parameter."""
     where = both(conditions)
     rows = f"SELECT {counted} AS n FROM {table}{f' WHERE {where}' if where else ''} GROUP BY index"
-    found = lake.query(f"SELECT max(n) AS n FROM ({rows})")  # noqa: S608 (only reads)
+    found = lake.query(f"SELECT max(n) AS n FROM ({rows})")
     return found.column("n")[0].as_py() or 0

@@ -1,4 +1,5 @@
 """Samples or windows of chosen parameters, read from the lake; to Arrow, pandas and polars."""
+# ruff: noqa: S608 (values are quoted, and a query cannot write)
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

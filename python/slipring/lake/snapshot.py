@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
@@ -13,6 +14,8 @@ from slipring.errors import LakeError
 from slipring.lake.specs import TABLES
 from slipring.lake.sql import identifier, plain_schema, run_sql, unknown_table
 from slipring.lake.storage import LakeLocation
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ class TableSnapshot:
         return list(self.delta.metadata().partition_columns)
 
     def files(self) -> list[tuple[str, dict[str, str]]]:
-        """The files of this version, below the table's location, and the values of their partition."""
+        """The files of this version, below the table's location, with their partition."""
         values = [self._held.column(f"partition.{name}").to_pylist() for name in self.partition_by]
         paths = self._held.column("path").to_pylist()
         return [
@@ -123,15 +126,22 @@ class TableSnapshot:
         name = column or (TABLES[self.name].time if self.name in TABLES else "")
         if not name or f"min.{name}" not in self._held.column_names:
             return None
-        least = [one for one in self._held.column(f"min.{name}").to_pylist() if one is not None]
-        most = [one for one in self._held.column(f"max.{name}").to_pylist() if one is not None]
-        return (_utc(min(least)), _utc(max(most))) if least and most else None
+        least, most = (self._held.column(f"{one}.{name}") for one in ("min", "max"))
+        if least.null_count == len(least):
+            return None
+        return _utc(pc.min(_us(least)).as_py()), _utc(pc.max(_us(most)).as_py())
 
     @cached_property
     def _held(self) -> pa.Table:
         """The files with their statistics."""
-        return pa.table(self.delta.get_add_actions(flatten=True))
+        # Not pa.table: it would import pandas, which takes longer than the query.
+        return pa.RecordBatchReader.from_stream(self.delta.get_add_actions(flatten=True)).read_all()
 
 
-def _utc(time: datetime) -> datetime:
-    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+def _us(times: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Microseconds since 1970: for Python's own times, Arrow would import pandas."""
+    return times.cast(pa.timestamp("us", tz="UTC")).cast(pa.int64())
+
+
+def _utc(microseconds: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=microseconds)

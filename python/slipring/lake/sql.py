@@ -1,4 +1,4 @@
-"""SQL over tables of the lake, run by DataFusion. Refuses every statement that is not a question."""
+"""SQL over tables of the lake, run by DataFusion. Refuses every statement that could write."""
 
 import re
 from collections.abc import Iterator, Sequence

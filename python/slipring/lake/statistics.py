@@ -2,7 +2,7 @@
 
 They must cover every column but those of bytes: for a missing column delta-rs gives Arrow
 "topic >= null", and a query by that column then finds nothing. They come from the Parquet footer;
-its writer has compared all values already.
+its writer has compared all values already. As in Parquet itself, NaN does not count for bounds.
 """
 
 import json

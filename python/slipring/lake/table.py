@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Field, Schema, Transaction
 from deltalake.exceptions import CommitFailedError
-from deltalake.transaction import AddAction, RemoveAction
+from deltalake.transaction import AddAction, PostCommitHookProperties, RemoveAction
 
 from slipring.errors import LakeConflict, PipelineError
 from slipring.lake.catalogue import note_table
@@ -28,8 +28,10 @@ delta-rs does not notice that two commits remove the same file if one of them on
 it does notice that two commits are of one application.
 """
 COMMIT_ATTEMPTS = 20
-LOG_HOURS = 6
-"""A log that grows by two entries per second has some 43,000 then, which are listed in 0.1 s."""
+LOG_HOURS = 1
+"""A table with two commits per second has 7,200 log entries then. Each commit lists them: 30 ms."""
+CLEAN_EVERY = 100
+"""Commits between two looks for log entries that are too old; a look costs as much as five."""
 
 
 class TableFileEntry(NamedTuple):
@@ -151,6 +153,9 @@ class LakeTable:
             schema=self.spec.schema,
             partition_by=self.spec.partition_by,
             commit_properties=CommitProperties(app_transactions=applications),
+            post_commithook_properties=PostCommitHookProperties(
+                cleanup_expired_logs=(self.delta.version() + 1) % CLEAN_EVERY == 0
+            ),
         )
 
     def _refuse_overtaken(self, seen: Mapping[str, int | None]) -> None:

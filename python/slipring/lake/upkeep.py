@@ -15,7 +15,7 @@ from slipring.errors import LakeConflict
 from slipring.lake.compaction import Stopped, compact, plan
 from slipring.lake.retention import Keep
 from slipring.lake.storage import LakeLocation
-from slipring.lake.table import LakeTable, log_properties
+from slipring.lake.table import LOG_HOURS, LakeTable, log_properties
 from slipring.lake.table_spec import TableSpec
 
 NICENESS = 10
@@ -27,8 +27,8 @@ class UpkeepPolicy:
     """How a table is cared for."""
 
     keep: Keep = field(default_factory=Keep)
-    history_hours: int = 6
-    """How long replaced and removed files stay, for readers of older versions."""
+    history_hours: int = LOG_HOURS
+    """How long the log, and replaced and removed files stay, for readers of older versions."""
     vacuum_every: timedelta = timedelta(minutes=30)
 
 

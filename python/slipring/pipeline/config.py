@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from slipring.errors import ConfigError
+from slipring.pipeline.archive_section import ArchiveSection
 from slipring.pipeline.budget_section import BudgetSection
 from slipring.pipeline.derive_section import DeriveSection
 from slipring.pipeline.latency_section import LatencySection
@@ -23,6 +24,9 @@ SECTION = "pipeline"
 class PipelineConfig(PipelineSection):
     """The jobs of the pipeline."""
 
+    archive: ArchiveSection = Field(
+        ArchiveSection(), description="The tables of the archive, and how long rows are kept."
+    )
     derive: dict[str, DeriveSection] = Field(
         {}, description="Parameters that are computed from others, by name."
     )

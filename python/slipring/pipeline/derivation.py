@@ -3,13 +3,18 @@
 import importlib
 import re
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from slipring.errors import ConfigError
 from slipring.model import Parameter
 from slipring.pipeline.derive_section import DeriveSection
+from slipring.pipeline.expression_units import (
+    UnlikeUnits,
+    declared_mismatch,
+    expression_unit,
+)
 from slipring.pipeline.steps.align_rows import AlignmentRule
 
 _BACKQUOTED = re.compile(r"`((?:[^`]|``)+)`")
@@ -60,6 +65,26 @@ class Derivation:
             None if function is None else _imported(name, function),
             section.bus,
         )
+
+
+def check_units(derivations: Sequence[Derivation], units: Mapping[str, str | None]) -> None:
+    """Refuse expressions whose units do not fit; ConfigError names every mistake.
+
+    `units` are those of the inputs, by name. One whose input is not there yet is not checked.
+    """
+    problems = []
+    for one in derivations:
+        if one.expression is None or any(name not in units for name in one.inputs):
+            continue
+        try:
+            found = expression_unit(one.expression, units)
+            problem = declared_mismatch(found, one.definition.unit)
+        except UnlikeUnits as error:
+            problem = str(error)
+        if problem is not None:
+            problems.append(f"pipeline.derive.{one.name}: {problem}")
+    if problems:
+        raise ConfigError("; ".join(problems))
 
 
 def derivations_of(sections: Mapping[str, DeriveSection]) -> list[Derivation]:

@@ -4,7 +4,7 @@ A batch is a range of offsets. Killed anywhere, the job goes on behind the last 
 has; what of that range is not on the bus yet is published first.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 (Spark's own habit)
 
 from slipring.errors import PipelineError
-from slipring.pipeline.derivation import Derivation
+from slipring.pipeline.derivation import Derivation, check_units
 from slipring.pipeline.derive_store import DeriveStore
 from slipring.pipeline.steps.derive import align, with_values
 from slipring.pipeline.steps.derive_rows import NEWEST, work_of_states
@@ -34,7 +34,10 @@ class DeriveJob:
         derivations: Sequence[Derivation],
         store: DeriveStore,
         publisher: BatchPublisher | None = None,
+        units: Mapping[str, str | None] | None = None,
     ) -> None:
+        """`units` are those of the inputs; ConfigError if an expression does not fit them."""
+        check_units(derivations, units or {})
         self._derivations = tuple(derivations)
         self._store = store
         self._publisher = publisher
@@ -66,7 +69,7 @@ class DeriveJob:
         self._states = states
         self._publish_last()
         self._store.forget_before(end)
-        return samples.num_rows
+        return len(samples)
 
     def finish(self) -> None:
         """End the connection to the broker."""
@@ -95,7 +98,7 @@ class DeriveJob:
         together = pa.concat_tables(found).unify_dictionaries().sort_by(order)
         names = [one.name for one in self._derivations]
         self._store.replace(together, names, from_ns, to_ns)
-        return together.num_rows
+        return len(together)
 
     def _computed(
         self, samples: DataFrame, states: pa.Table | None, *, in_order: bool

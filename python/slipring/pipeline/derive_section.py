@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from slipring.model import AlarmLimits, Parameter
 from slipring.pipeline.section import LengthNs, PipelineSection, parse_length
 
-SAMPLE = "sample"
+SAMPLE: Literal["sample"] = "sample"
 DERIVED_TYPES = ("f64", "f32", "bool", "u8", "u16", "u32", "i8", "i16", "i32")
 _BACKQUOTED = re.compile(r"`((?:[^`]|``)+)`")
 _FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
@@ -106,13 +106,12 @@ class DeriveSection(PipelineSection):
     def definition(self) -> Parameter:
         """The definition with which it is declared; ValueError if limits do not rise."""
         given = self.limits.model_dump(exclude_none=True)
-        every_ns = self.every_ns
+        # Without a rate: values come a batch at a time, and would be stale between two of them.
         return Parameter(
             self.type,
             unit=self.unit or None,
             description=self.description or None,
             limits=AlarmLimits(**given) if given else None,
-            rate_hz=min(1e9 / every_ns, 1e6) if every_ns else None,
             source="slipring pipeline derive",
         )
 

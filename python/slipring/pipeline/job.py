@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipring.errors import PipelineError
-from slipring.journal.location import JournalFolder, JournalLocation
+from slipring.journal.location import JournalArchive, JournalFolder, JournalLocation
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,7 +46,8 @@ def run(  # noqa: PLR0913 (every option has its name at the call)
 ) -> None:
     """Stream the journal into Delta tables of the lake, each sample and message exactly once.
 
-    The journal is a folder, or that of a broker elsewhere. The run ends when `stop` is set, or with
+    The journal is a folder, that of a broker elsewhere, or an archive with or without its broker.
+    The run ends when `stop` is set, or with
     `once` when all messages that are there now have arrived. `on_batch` is called after each commit
     to the lake, from another thread; `on_step` is called with what is being done.
 
@@ -63,6 +64,8 @@ def run(  # noqa: PLR0913 (every option has its name at the call)
 
     stop = stop or threading.Event()
     location = JournalFolder(str(journal.absolute())) if isinstance(journal, Path) else journal
+    if isinstance(location, JournalArchive) and location.broker is None:
+        consumer = None  # an archive has no retention that would have to wait
     destination = Destination(location, lake, consumer, keep_bytes, tables)
     start, end = destination.backlog()
     on_step(_backlog_words(start, end))

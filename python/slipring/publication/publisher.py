@@ -183,7 +183,7 @@ class BatchPublisher:
         self._on_step("acknowledged")
         self._log.finish(number)
         self._on_step("finished")
-        return table.num_rows
+        return len(native)
 
     async def _messages(
         self, bus: Bus, rows: pa.Table
@@ -251,11 +251,11 @@ def _is_away(error: BaseException) -> bool:
 
 
 def _tls(broker: JournalBroker) -> Tls | None:
-    files = [
-        None if one is None else Path(one) for one in (broker.ca, broker.certificate, broker.key)
-    ]
-    is_given = any(files) or broker.server_name is not None
-    return Tls(*files, broker.server_name) if is_given else None
+    names = ("ca", "certificate", "key")
+    files = {name: Path(found) for name in names if (found := getattr(broker, name)) is not None}
+    if not files and broker.server_name is None:
+        return None
+    return Tls(**files, server_name=broker.server_name)
 
 
 def _no_rows() -> pa.Table:

@@ -1,7 +1,7 @@
 """Tables of the lake as views in Spark, without a jar for Delta: the log names the files.
 
-A folder is read by Spark's own Parquet reader, with what it skips. On S3 Spark needs a jar for that;
-so there Python workers read the files, and every column of them.
+A folder is read by Spark's own Parquet reader, with what it skips. On S3 Spark needs a jar for
+that; so there Python workers read the files, and every column of them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from slipring.lake.files import conform
+from slipring.lake.columns import conform
 from slipring.lake.storage import LakeLocation
 
 if TYPE_CHECKING:

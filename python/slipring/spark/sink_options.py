@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from slipring.journal.location import SCHEMES, JournalBroker
 from slipring.model import Parameter
@@ -67,7 +67,7 @@ def _sink(name: str) -> str:
 
 def _kind(text: str) -> RowKind:
     if text in ROW_KINDS:
-        return cast("RowKind", text)
+        return text
     raise ValueError(f"option deliver is {text!r}; allowed: {', '.join(ROW_KINDS)}")
 
 

@@ -1,5 +1,5 @@
 // The journal as a person reads it. Pure: the same journal always gives the same words.
-import type { ConsumerStatus, DurabilityRule, JournalSummary, ReceiptSummary } from "./contract.ts";
+import type { ArchiveStatus, ConsumerStatus, DurabilityRule, JournalSummary, ReceiptSummary } from "./contract.ts";
 import { age, bytes, count, counted, duration, legible } from "./wording.ts";
 
 type Level = DurabilityRule["level"];
@@ -41,6 +41,14 @@ function removal(age_s: number | null, size: number | null): string {
   const beyond = size === null ? "" : `beyond ${bytes(size)}`;
   if (age_s === null) return `${beyond} the oldest is removed`;
   return `older than ${duration(age_s)}${beyond && ` or ${beyond}`} is removed`;
+}
+
+export function archive(found: ArchiveStatus | null): string {
+  if (found === null) return "there is none";
+  const { first_offset, end_offset, behind, waiting, failure } = found;
+  const held = end_offset === 0 ? "nothing yet" : `offsets ${count(first_offset)} to ${count(end_offset)}`;
+  const told = `${held}; ${count(behind)} behind, ${counted(waiting, "complete segment")} waiting`;
+  return failure === null ? told : `${told}; failing: ${legible(failure)}`;
 }
 
 export function acknowledged(journal: JournalSummary): string {

@@ -9,6 +9,7 @@ const FACTS: [string, (journal: JournalSummary) => string][] = [
   ["stored", wording.stored],
   ["offsets", wording.offsets],
   ["retention", wording.retention],
+  ["archive", (journal) => wording.archive(journal.archive)],
   ["acknowledged", wording.acknowledged],
   ["receipt", (journal) => wording.receipt(journal.receipt)],
 ];

@@ -25,7 +25,7 @@ fn table() -> Entries {
 fn declare(table: &mut Entries, index: ParameterIndex, description: &str, offset: u64) {
     let name = Arc::clone(&table.known(index).unwrap().name);
     table.put(index, &name, definition(description)).unwrap();
-    table.declared_at(index, Offset::new(offset), offset as i64 * 10);
+    table.declared_at(index, Offset::new(offset), 10 * i64::try_from(offset).unwrap());
 }
 
 fn remove(table: &mut Entries, index: ParameterIndex, offset: u64) {

@@ -152,8 +152,8 @@ impl World {
     /// Appends records to the journal, which has a message between any two of them, or none.
     fn append(&mut self, records: Vec<u8>) {
         self.next_offset += u64::from(records.len() % 3 > 0);
-        let (base_offset, receive_ns) =
-            (Offset::new(self.next_offset), self.next_offset as i64 * 10);
+        let base_offset = Offset::new(self.next_offset);
+        let receive_ns = 10 * i64::try_from(self.next_offset).unwrap();
         self.registry.journaled(&records, base_offset, receive_ns);
         self.records.push((BatchHead { base_offset, messages: 0, receive_ns }, records));
     }

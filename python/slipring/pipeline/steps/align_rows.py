@@ -197,7 +197,8 @@ def _grid(one: _Input, every_ns: int, hold_ns: int, from_ns: int, to_ns: int) ->
     counts = np.maximum(ends - starts + 1, 0)
     begins = np.cumsum(counts) - counts
     steps = np.arange(int(counts.sum())) - np.repeat(begins, counts)
-    return (np.repeat(starts, counts) + steps) * every_ns
+    found: Times = (np.repeat(starts, counts) + steps) * every_ns
+    return found
 
 
 def _aligned(rule: AlignmentRule, inputs: list[_Input], times: Times) -> AlignedRows:

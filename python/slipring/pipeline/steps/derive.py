@@ -3,10 +3,12 @@
 Samples have the columns of `format("slipring")` with `deliver=samples`, or of the lake's table.
 """
 
+import inspect
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import pyarrow as pa
+from pyspark import cloudpickle
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 (Spark's own habit)
 from pyspark.sql.pandas.types import from_arrow_schema
@@ -47,6 +49,7 @@ def align(
     left out before they travel.
     """
     chosen = tuple(derivations)
+    _send_along(chosen)
     rows = _inputs(samples, chosen)
     work = from_arrow_schema(WORK_SCHEMA)
     if in_order:
@@ -111,6 +114,14 @@ def as_samples(results: DataFrame, derivations: Sequence[Derivation]) -> DataFra
         "unit",
         "offset",
     )
+
+
+def _send_along(derivations: Sequence[Derivation]) -> None:
+    """Send the modules of functions to the workers, which may not find them by name."""
+    for one in derivations:
+        module = inspect.getmodule(one.function)
+        if module is not None:
+            cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
 
 
 @contextmanager

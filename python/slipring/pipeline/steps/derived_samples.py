@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from slipring.frames.arrays import Values
 from slipring.lake.files import constant
 from slipring.lake.specs import SAMPLE_SCHEMA
 from slipring.pipeline.derivation import Derivation
@@ -40,7 +41,7 @@ def derived_samples(
     return pa.table({name: made[name] for name in SAMPLE_SCHEMA.names})
 
 
-def _named(numbers: "np.ndarray", words: Sequence[str | None]) -> pa.Array:  # type: ignore[type-arg]
+def _named(numbers: Values, words: Sequence[str | None]) -> pa.Array:
     distinct = list(dict.fromkeys(words))
     where = np.array([distinct.index(word) for word in words], np.int32)
     found = pa.DictionaryArray.from_arrays(where[numbers], pa.array(distinct, pa.string()))

@@ -60,7 +60,8 @@ def _counted_alone(
     # In the first message of a derivation nothing is late: its own times are before themselves.
     earliest = np.where(is_first[starts], np.iinfo(np.int64).min, before - late_ns)
     lengths = np.diff(starts, append=len(source_ns))
-    return np.maximum(source_ns, np.repeat(earliest, lengths))
+    counts_ns: Times = np.maximum(source_ns, np.repeat(earliest, lengths))
+    return counts_ns
 
 
 def _newest_so_far(source_ns: Times, group: Times) -> Times:

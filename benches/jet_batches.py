@@ -17,7 +17,7 @@ FRAME_ROWS = 20_000
 NUMBERS = ("f32", "f64", "u8", "u16", "u32", "i16", "i32", "bool")
 
 
-class JetSamples:
+class JetBatches:
     """Batches of `steps` steps, each sorted by parameter and time as the archive writes them."""
 
     def __init__(self, *, start_s: float = 60.0, seed: int = 1) -> None:

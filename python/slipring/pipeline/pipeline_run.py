@@ -54,6 +54,16 @@ class PipelineRun:
     def run(self, names: Sequence[str], spark: SparkSession | None = None) -> None:
         """Run jobs to their end; the archive alone may need no Spark."""
         names = checked_names(names)
+        require_packages("deltalake")
+        if self.once:
+            self._run(names, spark)
+            return
+        from slipring.pipeline.care import cared_for
+
+        with cared_for(self.lake, self.config.archive, names):
+            self._run(names, spark)
+
+    def _run(self, names: Sequence[str], spark: SparkSession | None) -> None:
         others = [name for name in names if name != ARCHIVE]
         if not others:
             self._archive(spark)
@@ -80,6 +90,7 @@ class PipelineRun:
             on_step=self.on_step,
             consumer=self.consumer,
             keep_bytes=self.keep_bytes,
+            tables=self.config.archive.tables,
         )
 
     def _run_others(

@@ -1,0 +1,49 @@
+"""The care for the tables of a lake while jobs fill them, in a thread of its own."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from slipring.lake.retention import Keep
+from slipring.lake.specs import TABLES
+from slipring.lake.storage import LakeLocation
+from slipring.lake.upkeep import TableUpkeep, UpkeepPolicy, care_for
+from slipring.pipeline.archive_section import ArchiveSection
+
+TABLES_OF = {
+    "archive": ("samples", "frames", "messages", "set_aside"),
+    "rollup": ("rollup_1s", "rollup_1m", "rollup_1h", "rollup_late"),
+    "derive": ("derived",),
+    "limits": ("events", "limit_state"),
+    "latency": ("latency",),
+    "budget": ("budget",),
+}
+"""The tables that each job fills."""
+
+
+@contextmanager
+def cared_for(
+    lake: LakeLocation, section: ArchiveSection, jobs: Sequence[str]
+) -> Iterator[threading.Event]:
+    """Care for the tables of these jobs until the block ends."""
+    stop = threading.Event()
+    if not section.compact and not section.keep:
+        yield stop
+        return
+    names = [name for job in jobs for name in TABLES_OF[job]]
+    tables = [TableUpkeep(lake, TABLES[name], _policy(section, name)) for name in names]
+    thread = threading.Thread(
+        target=care_for, args=(tables, stop), name="care-for-tables", daemon=True
+    )
+    thread.start()
+    try:
+        yield stop
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _policy(section: ArchiveSection, name: str) -> UpkeepPolicy:
+    text = section.keep.get(name)
+    keep = Keep() if text is None else Keep.of(text)
+    return UpkeepPolicy(keep=keep, history_hours=section.history_hours)
