@@ -12,7 +12,7 @@ from slipring.journal.location import JournalFolder
 from slipring.lake.status import open_table
 from slipring.lake.storage import LakeLocation
 from slipring.pipeline.config import parse_pipeline
-from slipring.pipeline.jobs import PipelineRun
+from slipring.pipeline.pipeline_run import PipelineRun
 from tests.pipeline.steps.partials_by_hand import SECOND_NS, START_NS, Measured, rolled_up
 from tests.running_broker import RunningBroker
 
