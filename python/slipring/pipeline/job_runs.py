@@ -1,6 +1,7 @@
 """The jobs as they run: each takes ranges of offsets, and knows how far it is."""
 
 import json
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from slipring.journal.definitions import DefinitionHistory
 from slipring.journal.location import Journal, JournalBroker
 from slipring.lake.specs import SAMPLES
 from slipring.lake.storage import LakeLocation
-from slipring.lake.table import LakeTable
+from slipring.lake.table import LakeTable, app_id
 from slipring.pipeline.budget import budget_job
 from slipring.pipeline.config import PipelineConfig
 from slipring.pipeline.derivation import derivations_of
@@ -31,6 +32,9 @@ from slipring.pipeline.steps.limit_rows import SAMPLE_COLUMNS
 from slipring.publication.publisher import BatchPublisher, PublicationTarget
 
 LIMIT_COLUMNS = ",".join(SAMPLE_COLUMNS)
+ARCHIVE_PATIENCE_S = 3.0
+"""How long ages wait for a lake with an archive to get their samples; then without that hop."""
+ARCHIVE_POLL_S = 0.1
 BUDGET_COLUMNS = "receive_ns,publisher,topic,payload"
 
 
@@ -119,15 +123,38 @@ class LatencyRun:
         identity = setting.journal.identity
         self._job = latency_job(setting.lake, identity, setting.config.latency)
         self._samples = LakeTable.open(setting.lake, SAMPLES)
+        self._seen: tuple[int, int] | None = None
+        """The offsets that are taken and not written: they wait for the archive."""
+        self._waits_since_s = time.monotonic()
         self.position = self._job.position
-        self.finish = self._job.finish
 
     def take(self, start: int, end: int) -> None:
-        self._job.write(self._ages, start, end)
+        if self._seen is None:
+            self._waits_since_s = time.monotonic()
+        self._seen = (self._seen[0] if self._seen else start, end)
+        self._write_archived()
+
+    def finish(self) -> None:
+        # The archive of the same run may be about to end.
+        while self._seen is not None and not self._write_archived():
+            time.sleep(ARCHIVE_POLL_S)
+        self._job.finish()
+
+    def _write_archived(self) -> bool:
+        """Write what the archive has, or has not brought in time; whether that was all."""
+        assert self._seen is not None
+        start, end = self._seen
+        archived = self._samples.committed(app_id(self._setting.journal.identity))
+        is_late = time.monotonic() - self._waits_since_s > ARCHIVE_PATIENCE_S
+        until = end if archived is None or is_late else min(end, archived)
+        if start < until:
+            self._job.write(self._ages, start, until)
+            self._waits_since_s = time.monotonic()
+        self._seen = (max(start, until), end) if until < end else None
+        return self._seen is None
 
     def _ages(self, start: int, end: int) -> pa.Table:
         rows, identity = self._setting.rows, self._setting.journal.identity
-        self._samples.delta.update_incremental()
         commits = lake_commits(self._samples, identity, start, end)
         known = rows.spark.createDataFrame(commits) if commits.num_rows else None
         frames = rows.read("frames", start, end)
