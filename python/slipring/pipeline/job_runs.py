@@ -17,6 +17,7 @@ from slipring.lake.storage import LakeLocation
 from slipring.lake.table import LakeTable, app_id
 from slipring.pipeline.budget import budget_job
 from slipring.pipeline.config import PipelineConfig
+from slipring.pipeline.decoded_inputs import DecodedInputs
 from slipring.pipeline.derivation import derivations_of
 from slipring.pipeline.derive_job import DeriveJob
 from slipring.pipeline.derive_store import DeriveStore
@@ -28,6 +29,7 @@ from slipring.pipeline.limits import LimitEvents
 from slipring.pipeline.rollup import Rollup
 from slipring.pipeline.rollup_batch import merged_rows
 from slipring.pipeline.steps import budget, latency, limits
+from slipring.pipeline.steps.derive_rows import Thinning
 from slipring.pipeline.steps.limit_rows import SAMPLE_COLUMNS
 from slipring.publication.publisher import BatchPublisher, PublicationTarget
 
@@ -186,7 +188,7 @@ class BudgetRun:
 class DeriveRun:
     """The user's own parameters."""
 
-    def __init__(self, setting: JobSetting) -> None:
+    def __init__(self, setting: JobSetting, *, publishes: bool = True) -> None:
         derivations = derivations_of(setting.config.derive)
         if not derivations:
             raise ConfigError(
@@ -196,19 +198,29 @@ class DeriveRun:
         self._setting = setting
         identity = setting.journal.identity
         store = DeriveStore(setting.lake, identity, setting.state / "derive")
-        described = {one.name: one.definition for one in derivations}
-        publisher = setting.publisher("derive", parameters=described)
-        self.job = DeriveJob(derivations, store, publisher)
-        self.position = self.job.position
-        self.finish = self.job.finish
+        described = {one.name: one.definition for one in derivations if one.bus}
+        publisher = setting.publisher("derive", parameters=described) if publishes else None
+        history = DefinitionHistory.of(setting.journal.open())
+        units = {one.name: one.parameter.unit for one in history}
+        self._job = DeriveJob(derivations, store, publisher, units)
+        thinning = Thinning(tuple(derivations))
+        self._inputs = DecodedInputs(setting.journal, self._job.inputs, thinning)
+        self.position = self._job.position
+        self.finish = self._job.finish
 
     def take(self, start: int, end: int) -> None:
-        chosen = ",".join(self.job.inputs)
-        self.job.write(
-            lambda begin, until: self._setting.rows.read("samples", begin, until, filter=chosen),
-            start,
-            end,
+        rows, inputs = self._setting.rows, self._inputs
+        self._job.write(
+            lambda begin, until: inputs.of(rows.read("ranges", begin, until)), start, end
         )
+
+    def backfill(self, from_ns: int, to_ns: int) -> int:
+        """Compute the values in [from, to) again from the journal; how many there are."""
+        journal = self._setting.journal.open()
+        first, end = journal.first_offset, journal.end_offset()
+        names = ",".join(self._job.inputs)
+        samples = self._setting.rows.read("samples", first, end, filter=names)
+        return self._job.backfill(samples, from_ns, to_ns)
 
 
 JOB_RUNS: Mapping[str, Callable[[JobSetting], JobRun]] = {
