@@ -17,6 +17,7 @@ from slipring.lake.storage import LakeLocation
 from slipring.lake.table import LakeTable, app_id
 from slipring.pipeline.budget import budget_job
 from slipring.pipeline.config import PipelineConfig
+from slipring.pipeline.decoded_candidates import DecodedCandidates
 from slipring.pipeline.decoded_inputs import DecodedInputs
 from slipring.pipeline.derivation import derivations_of
 from slipring.pipeline.derive_job import DeriveJob
@@ -28,12 +29,10 @@ from slipring.pipeline.limit_rules import limit_rules
 from slipring.pipeline.limits import LimitEvents
 from slipring.pipeline.rollup import Rollup
 from slipring.pipeline.rollup_batch import merged_rows
-from slipring.pipeline.steps import budget, latency, limits
+from slipring.pipeline.steps import budget, latency
 from slipring.pipeline.steps.derive_rows import Thinning
-from slipring.pipeline.steps.limit_rows import SAMPLE_COLUMNS
 from slipring.publication.publisher import BatchPublisher, PublicationTarget
 
-LIMIT_COLUMNS = ",".join(SAMPLE_COLUMNS)
 ARCHIVE_PATIENCE_S = 3.0
 """How long ages wait for a lake with an archive to get their samples; then without that hop."""
 ARCHIVE_POLL_S = 0.1
@@ -96,21 +95,33 @@ class LimitsRun:
         self._job = LimitEvents(setting.lake, identity, section)
         self._reader = setting.journal.open()
         self._history = DefinitionHistory.of(self._reader)
+        self._limited: DecodedCandidates | None = None
         publisher = setting.publisher("limits", kind="alarms")
         self._alarms = LimitAlarms(setting.lake, identity, publisher)
         self.position = self._job.position
 
     def take(self, start: int, end: int) -> None:
-        self._history = self._history.refresh(self._reader)
-        versions = json.loads(self._history.json)["versions"]
-        rules = limit_rules(versions, self._setting.config.limits)
+        decoded, source = self._decoded(), self._setting.rows
 
         def candidates(begin: int, until: int) -> pa.Table:
-            samples = self._setting.rows.read("samples", begin, until, columns=LIMIT_COLUMNS)
-            return limits.candidates(samples, rules).toArrow()
+            return decoded.of(source.read("ranges", begin, until)).toArrow()
 
-        self._job.write(candidates, rules, start, end)
+        self._job.write(candidates, decoded.rules, start, end)
         self._alarms.publish(end)
+
+    def _decoded(self) -> DecodedCandidates:
+        """The limits that count now."""
+        history = self._history.refresh(self._reader)
+        if self._limited is None or history is not self._history:
+            versions = json.loads(history.json)["versions"]
+            rules = limit_rules(versions, self._setting.config.limits)
+            limited = set(rules.column("index").to_pylist())
+            names = {one["name"] for one in versions if one["index"] in limited}
+            # A name that is never given stands for none: without names all would be decoded.
+            chosen = tuple(sorted(names)) or ("$none",)
+            self._limited = DecodedCandidates(self._setting.journal, chosen, rules)
+        self._history = history
+        return self._limited
 
     def finish(self) -> None:
         self._job.finish()

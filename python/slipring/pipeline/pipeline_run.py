@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipring.errors import PipelineError
+from slipring.errors import PipelineError, SlipringError
 from slipring.journal.location import Journal, JournalBroker, JournalFolder, JournalLocation
 from slipring.lake.storage import LakeLocation
 from slipring.pipeline.config import PipelineConfig
@@ -56,6 +56,16 @@ class PipelineRun:
         """Run jobs to their end; the archive alone may need no Spark."""
         names = checked_names(names)
         require_packages("deltalake")
+        try:
+            self._run_with_care(names, spark)
+        except SlipringError:
+            raise
+        except Exception:
+            # Whoever stops a service may end its Java first; the next run continues anyway.
+            if not self.stop.is_set():
+                raise
+
+    def _run_with_care(self, names: Sequence[str], spark: SparkSession | None) -> None:
         if self.once:
             self._run(names, spark)
             return
