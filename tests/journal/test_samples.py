@@ -114,9 +114,10 @@ def test_every_sample_is_a_row_in_the_order_of_arrival(tmp_path: Path, history: 
 @given(histories())
 def test_the_lake_and_an_export_have_the_same_samples(tmp_path: Path, history: History) -> None:
     found = write(tmp_path, history)
-    lake = Path(found.location.path).with_name(f"lake-{found.identity}")
+    folder = Path(found.location.options()["path"])
+    lake = folder.with_name(f"lake-{found.identity}")
     _carry(found, lake)
-    content, done = exported(Path(found.location.path), CHOSEN, FileFormat.PARQUET)
+    content, done = exported(folder, CHOSEN, FileFormat.PARQUET)
     long = pq.read_table(io.BytesIO(content)).to_pylist()
     assert done.samples == len(history.samples)
     expected = sorted((row["name"], row["time"].value, row["offset"]) for row in long)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from slipring.errors import PipelineError
+from slipring.errors import ConnectError, PipelineError
 from slipring.lake.storage import LakeLocation
 from slipring.pipeline.derive_store import DeriveStore
 from tests.pipeline.derive_history import (
@@ -104,3 +104,25 @@ def test_killed_anywhere_every_value_is_once_in_the_lake_and_on_the_bus(
         found.column("source_ns").to_pylist(), found.column("value").to_pylist(), strict=True
     )
     assert samples_in(broker.data, "jet") == Counter(pairs)
+
+
+def test_what_could_not_be_published_comes_before_the_next_batch(
+    spark: "SparkSession", address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from slipring.journal.location import JournalBroker
+    from slipring.pipeline.derive_job import DeriveJob
+    from slipring.publication import publisher
+
+    monkeypatch.setattr(publisher, "PATIENCE_S", 0.0)
+    target = publisher.PublicationTarget(JournalBroker(f"mqtt://{address}"), "derive")
+    store = DeriveStore(LakeLocation.of(tmp_path / "lake"), JOURNAL, tmp_path / "state")
+    job = DeriveJob(derivations(), store, publisher.BatchPublisher(target, tmp_path / "bus"))
+    with pytest.raises(ConnectError):
+        job.write(lambda a, b: samples_between(spark, a, b), 0, 300)
+    broker = RunningBroker.start(tmp_path / "data", "--mqtt", address)
+    job.write(lambda a, b: samples_between(spark, a, b), 300, MESSAGES)
+    job.finish()
+    broker.stop()
+    found = derived(tmp_path / "lake")
+    times, values = (found.column(name).to_pylist() for name in ("source_ns", "value"))
+    assert samples_in(broker.data, "jet") == Counter(zip(times, values, strict=True))

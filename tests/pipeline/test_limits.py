@@ -12,7 +12,7 @@ from slipring.errors import PipelineError
 from slipring.lake.status import open_table
 from slipring.lake.storage import LakeLocation
 from slipring.lake.table import LakeTable
-from slipring.pipeline.limit_rules import NAMES_MAX, limit_rules, limited_names
+from slipring.pipeline.limit_rules import limit_rules
 from slipring.pipeline.limits import LimitEvents
 from slipring.pipeline.limits_section import LimitRule, LimitsSection
 from slipring.pipeline.steps.limit_rows import thinned
@@ -127,21 +127,6 @@ def test_rules_come_from_definitions_and_from_the_file() -> None:
     assert rows[0]["until_offset"] == 9
     none = limit_rules(versions, LimitsSection(definitions=False))
     assert none.num_rows == 0
-
-
-def test_only_parameters_with_limits_are_read_if_their_names_can_be_said() -> None:
-    def chosen(*names: str) -> str:
-        versions = [
-            {"index": index, "name": name, "since": 0, "until": None}
-            for index, name in enumerate(names)
-        ]
-        section = LimitsSection(rule=(LimitRule(filter="jet/#", high=1.0),))
-        return limited_names(versions, limit_rules(versions, section))
-
-    assert chosen("jet/b", "car/c", "jet/a") == "jet/a,jet/b"
-    assert not chosen("jet/a", "jet/b,c"), "a comma divides filters: all are read"
-    assert not chosen("jet/a", "jet/b ")
-    assert not chosen(*(f"jet/{number}" for number in range(NAMES_MAX + 1)))
 
 
 def test_spark_finds_the_same_events_and_makes_alarms_of_them(

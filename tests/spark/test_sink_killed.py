@@ -70,7 +70,7 @@ class KilledDataSource(SlipringDataSource):
 def test_a_killed_worker_or_driver_process_repeats_nothing(
     spark: "SparkSession", broker: RunningBroker, tmp_path: Path
 ) -> None:
-    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]
     spark.dataSource.register(KilledDataSource)
     steps = (WORKER_STEP, "logged", "sent", "acknowledged", "finished")
     failures = 0

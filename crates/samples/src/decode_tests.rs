@@ -156,7 +156,8 @@ fn an_enumeration_has_its_label_as_text() {
 fn a_grid_of_truths_begins_each_row_with_a_new_byte() {
     let fill = |frame: &mut FrameBuf| {
         let all = Qualities::All(Quality(0x85));
-        frame.push_grid(Kind::Bool, &[10..13], &[1, 2], all, &[0b101, 0b010]).unwrap();
+        let parameters = std::slice::from_ref(&(10..13));
+        frame.push_grid(Kind::Bool, parameters, &[1, 2], all, &[0b101, 0b010]).unwrap();
     };
     let (found, _) = decoded(&frame_of(fill, false), SampleSelection::default());
     let row = |index, time, value| (index, time, 0x85, Some(value), None, None, None);

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from slipring.cli.recording_range import DATA, check_named
+from slipring.errors import PipelineError
 from slipring.journal.location import JournalBroker, JournalFolder, JournalLocation
+from slipring.recording.moment import parse_time
 
 if TYPE_CHECKING:
     from slipring.pipeline.config import PipelineConfig
     from slipring.pipeline.destination import LakeCommit
+    from slipring.pipeline.pipeline_run import PipelineRun
     from slipring.pipeline.run_jobs import JobProgress
 
 pipeline = typer.Typer(
@@ -37,6 +40,13 @@ Config = Annotated[
 Bus = Annotated[
     str | None,
     typer.Option(help="Publish derived parameters and alarms to this broker: mqtt://host:port."),
+]
+Backfill = Annotated[
+    tuple[str, str] | None,
+    typer.Option(
+        metavar="FROM TO",
+        help="With derive: compute this time again from history, as 2026-01-02T03:04:05Z.",
+    ),
 ]
 TriggerMs = Annotated[int, typer.Option(min=1, help="Milliseconds between two batches.")]
 Once = Annotated[bool, typer.Option(help="Carry what is there now, then end.")]
@@ -63,6 +73,7 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
     lake: Lake = None,
     config: Config = None,
     bus: Bus = None,
+    backfill: Backfill = None,
     trigger_ms: TriggerMs = 500,
     once: Once = False,
     master: Master = "local[2]",
@@ -97,7 +108,7 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
     where, names = LakeLocation.of(lake or data / "lake"), jobs or ["archive"]
     source = broker or data / "journal"
     print(f"slipring pipeline: {', '.join(names)}: {source} to {where.uri}", flush=True)
-    PipelineRun(
+    made = PipelineRun(
         journal=_journal(data, broker, given),
         lake=where,
         config=_config(config),
@@ -112,7 +123,11 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
         on_step=lambda step: print(f"  {step}", flush=True),
         on_batch=_tell,
         on_progress=_tell_progress,
-    ).run(names)
+    )
+    if backfill is None:
+        made.run(names)
+    else:
+        _backfill(made, names, backfill)
 
 
 def _journal(data: Path, broker: str | None, given: dict[str, str]) -> JournalLocation:
@@ -121,6 +136,13 @@ def _journal(data: Path, broker: str | None, given: dict[str, str]) -> JournalLo
         return JournalBroker.from_options(broker, given)
     check_named(data, "slipring pipeline run --data")
     return JournalFolder(str((data / "journal").absolute()))
+
+
+def _backfill(made: "PipelineRun", names: list[str], times: tuple[str, str]) -> None:
+    if names != ["derive"]:
+        raise PipelineError("--backfill goes with the job derive alone")
+    from_ns, to_ns = map(parse_time, times)
+    print(f"  {made.backfill(from_ns, to_ns):,} values computed again", flush=True)
 
 
 def _config(file: Path | None) -> "PipelineConfig":

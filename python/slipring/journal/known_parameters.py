@@ -10,6 +10,8 @@ import pyarrow as pa
 from slipring.journal.location import OpenJournal
 from slipring.native import match_topics
 
+WILDCARDS = frozenset("+#")
+
 
 @dataclass(frozen=True)
 class KnownParameters:
@@ -46,7 +48,13 @@ class KnownParameters:
         """A byte for each index: 1 if a filter matches its name. None for all."""
         if not filters:
             return None
-        return bytes(match_topics(filters, self.names.to_pylist()))
+        # Thousands of plain names are looked up rather than matched one by one.
+        plain = {one for one in filters if not set(one) & WILDCARDS}
+        names = self.names.to_pylist()
+        matched = match_topics([one for one in filters if one not in plain], names)
+        return bytes(
+            is_matched or name in plain for is_matched, name in zip(matched, names, strict=True)
+        )
 
     def parameter(self, index: pa.Array, *, as_text: bool) -> pa.Array:
         """The names of these indices."""

@@ -98,11 +98,14 @@ class JournalSamples:
         """The parameters that this process knows."""
         return _known[self._identity]
 
-    def batches(self, start: int, end: int) -> Iterator[pa.RecordBatch]:
-        """The samples of the offsets [start, end) as they came, with texts as texts."""
+    def batches(self, start: int, end: int, *, as_text: bool = True) -> Iterator[pa.RecordBatch]:
+        """The samples of the offsets [start, end) as they came.
+
+        Names, types and units are texts, or dictionaries without `as_text`.
+        """
         for _ in self._decoded(start, end):
             rows, columns = self._decoder.take(False)
-            whole = self._batch(rows, columns, as_text=True)
+            whole = self._batch(rows, columns, as_text=as_text)
             for first in range(0, rows, BATCH_ROWS_MAX):
                 yield whole.slice(first, BATCH_ROWS_MAX)
 

@@ -177,6 +177,7 @@ PARAMETERS = TableSpec(
         {
             "until_offset": pa.int64(),
             "since_ns": pa.int64(),
+            "kind": pa.string(),
             "unit": pa.string(),
             "description": pa.string(),
             "labels": pa.string(),

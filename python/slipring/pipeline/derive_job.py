@@ -41,7 +41,9 @@ class DeriveJob:
         self._derivations = tuple(derivations)
         self._store = store
         self._publisher = publisher
-        self._states = store.states(self._derivations)
+        self._states: pa.Table | None = None
+        self._has_states = False
+        """Whether the states at the position are read: a backfill does not need them."""
         self._publish_last()
 
     @property
@@ -55,6 +57,8 @@ class DeriveJob:
 
     def write(self, samples_of: SamplesOf, start: int, end: int) -> int:
         """Add the offsets [start, end) as far as they are missing; how many values there were."""
+        # The call before may have failed between the lake and the bus.
+        self._publish_last()
         position = self._store.position()
         if position is not None and start > position:
             raise PipelineError(
@@ -64,6 +68,8 @@ class DeriveJob:
         begin = start if position is None else max(start, position)
         if begin >= end:
             return 0
+        if not self._has_states:
+            self._states, self._has_states = self._store.states(self._derivations), True
         samples, states = self._computed(samples_of(begin, end), self._states, in_order=True)
         self._store.commit(end, samples, states, self._derivations)
         self._states = states
@@ -111,7 +117,7 @@ class DeriveJob:
     def _publish_last(self) -> None:
         """Put the values of the last batch on the bus, as far as they are not there."""
         position = self._store.position()
-        if self._publisher is None or position is None:
+        if self._publisher is None or position is None or self._publisher.finished() >= position:
             return
         results = self._store.results()
         if results is not None:

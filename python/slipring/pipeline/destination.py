@@ -14,6 +14,7 @@ from slipring.journal.message_size import message_bytes
 from slipring.journal.offsets import check_within
 from slipring.lake.storage import LakeLocation
 from slipring.pipeline.archive_table import ArchiveTable
+from slipring.pipeline.parameter_table import ParameterTable
 from slipring.pipeline.range_files import SPECS, LakeTarget, RangeFile
 
 ALL_TABLES = ("samples", "frames", "messages")
@@ -53,6 +54,7 @@ class Destination:
             for name, spec in SPECS.items()
             if name in wanted
         }
+        self._parameters = ParameterTable(self.lake, self._reader) if "samples" in wanted else None
         self._first_offset = self._reader.first_offset
         self._consumer = consumer
         self._check_position()
@@ -92,6 +94,8 @@ class Destination:
                 files = [file for file in written if file.table == name]
                 table.commit(self.journal.identity, end, epoch, files)
                 rows[name] = sum(file.rows for file in files)
+        if self._parameters is not None:
+            self._parameters.update()
         self._note_position()
         begin = max(start, min(target.committed.values()))
         return LakeCommit(batch, begin, end, rows, sum(bool(file.table) for file in written))

@@ -1,6 +1,7 @@
 """The jobs as they run: each takes ranges of offsets, and knows how far it is."""
 
 import json
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,24 +14,28 @@ from slipring.journal.definitions import DefinitionHistory
 from slipring.journal.location import Journal, JournalBroker
 from slipring.lake.specs import SAMPLES
 from slipring.lake.storage import LakeLocation
-from slipring.lake.table import LakeTable
+from slipring.lake.table import LakeTable, app_id
 from slipring.pipeline.budget import budget_job
 from slipring.pipeline.config import PipelineConfig
+from slipring.pipeline.decoded_candidates import DecodedCandidates
+from slipring.pipeline.decoded_inputs import DecodedInputs
 from slipring.pipeline.derivation import derivations_of
 from slipring.pipeline.derive_job import DeriveJob
 from slipring.pipeline.derive_store import DeriveStore
 from slipring.pipeline.journal_rows import JournalRows
 from slipring.pipeline.latency import lake_commits, latency_job
 from slipring.pipeline.limit_alarms import LimitAlarms
-from slipring.pipeline.limit_rules import limit_rules, limited_names
+from slipring.pipeline.limit_rules import limit_rules
 from slipring.pipeline.limits import LimitEvents
 from slipring.pipeline.rollup import Rollup
 from slipring.pipeline.rollup_batch import merged_rows
-from slipring.pipeline.steps import budget, latency, limits
-from slipring.pipeline.steps.limit_rows import SAMPLE_COLUMNS
+from slipring.pipeline.steps import budget, latency
+from slipring.pipeline.steps.derive_rows import Thinning
 from slipring.publication.publisher import BatchPublisher, PublicationTarget
 
-LIMIT_COLUMNS = ",".join(SAMPLE_COLUMNS)
+ARCHIVE_PATIENCE_S = 3.0
+"""How long ages wait for a lake with an archive to get their samples; then without that hop."""
+ARCHIVE_POLL_S = 0.1
 BUDGET_COLUMNS = "receive_ns,publisher,topic,payload"
 
 
@@ -90,23 +95,33 @@ class LimitsRun:
         self._job = LimitEvents(setting.lake, identity, section)
         self._reader = setting.journal.open()
         self._history = DefinitionHistory.of(self._reader)
+        self._limited: DecodedCandidates | None = None
         publisher = setting.publisher("limits", kind="alarms")
         self._alarms = LimitAlarms(setting.lake, identity, publisher)
         self.position = self._job.position
 
     def take(self, start: int, end: int) -> None:
-        self._history = self._history.refresh(self._reader)
-        versions = json.loads(self._history.json)["versions"]
-        rules = limit_rules(versions, self._setting.config.limits)
-
-        wanted = {"columns": LIMIT_COLUMNS, "filter": limited_names(versions, rules)}
+        decoded, source = self._decoded(), self._setting.rows
 
         def candidates(begin: int, until: int) -> pa.Table:
-            samples = self._setting.rows.read("samples", begin, until, **wanted)
-            return limits.candidates(samples, rules).toArrow()
+            return decoded.of(source.read("ranges", begin, until)).toArrow()
 
-        self._job.write(candidates, rules, start, end)
+        self._job.write(candidates, decoded.rules, start, end)
         self._alarms.publish(end)
+
+    def _decoded(self) -> DecodedCandidates:
+        """The limits that count now."""
+        history = self._history.refresh(self._reader)
+        if self._limited is None or history is not self._history:
+            versions = json.loads(history.json)["versions"]
+            rules = limit_rules(versions, self._setting.config.limits)
+            limited = set(rules.column("index").to_pylist())
+            names = {one["name"] for one in versions if one["index"] in limited}
+            # A name that is never given stands for none: without names all would be decoded.
+            chosen = tuple(sorted(names)) or ("$none",)
+            self._limited = DecodedCandidates(self._setting.journal, chosen, rules)
+        self._history = history
+        return self._limited
 
     def finish(self) -> None:
         self._job.finish()
@@ -121,15 +136,38 @@ class LatencyRun:
         identity = setting.journal.identity
         self._job = latency_job(setting.lake, identity, setting.config.latency)
         self._samples = LakeTable.open(setting.lake, SAMPLES)
+        self._seen: tuple[int, int] | None = None
+        """The offsets that are taken and not written: they wait for the archive."""
+        self._waits_since_s = time.monotonic()
         self.position = self._job.position
-        self.finish = self._job.finish
 
     def take(self, start: int, end: int) -> None:
-        self._job.write(self._ages, start, end)
+        if self._seen is None:
+            self._waits_since_s = time.monotonic()
+        self._seen = (self._seen[0] if self._seen else start, end)
+        self._write_archived()
+
+    def finish(self) -> None:
+        # The archive of the same run may be about to end.
+        while self._seen is not None and not self._write_archived():
+            time.sleep(ARCHIVE_POLL_S)
+        self._job.finish()
+
+    def _write_archived(self) -> bool:
+        """Write what the archive has, or has not brought in time; whether that was all."""
+        assert self._seen is not None
+        start, end = self._seen
+        archived = self._samples.committed(app_id(self._setting.journal.identity))
+        is_late = time.monotonic() - self._waits_since_s > ARCHIVE_PATIENCE_S
+        until = end if archived is None or is_late else min(end, archived)
+        if start < until:
+            self._job.write(self._ages, start, until)
+            self._waits_since_s = time.monotonic()
+        self._seen = (max(start, until), end) if until < end else None
+        return self._seen is None
 
     def _ages(self, start: int, end: int) -> pa.Table:
         rows, identity = self._setting.rows, self._setting.journal.identity
-        self._samples.delta.update_incremental()
         commits = lake_commits(self._samples, identity, start, end)
         known = rows.spark.createDataFrame(commits) if commits.num_rows else None
         frames = rows.read("frames", start, end)
@@ -161,7 +199,7 @@ class BudgetRun:
 class DeriveRun:
     """The user's own parameters."""
 
-    def __init__(self, setting: JobSetting) -> None:
+    def __init__(self, setting: JobSetting, *, publishes: bool = True) -> None:
         derivations = derivations_of(setting.config.derive)
         if not derivations:
             raise ConfigError(
@@ -171,19 +209,29 @@ class DeriveRun:
         self._setting = setting
         identity = setting.journal.identity
         store = DeriveStore(setting.lake, identity, setting.state / "derive")
-        described = {one.name: one.definition for one in derivations}
-        publisher = setting.publisher("derive", parameters=described)
-        self.job = DeriveJob(derivations, store, publisher)
-        self.position = self.job.position
-        self.finish = self.job.finish
+        described = {one.name: one.definition for one in derivations if one.bus}
+        publisher = setting.publisher("derive", parameters=described) if publishes else None
+        history = DefinitionHistory.of(setting.journal.open())
+        units = {one.name: one.parameter.unit for one in history}
+        self._job = DeriveJob(derivations, store, publisher, units)
+        thinning = Thinning(tuple(derivations))
+        self._inputs = DecodedInputs(setting.journal, self._job.inputs, thinning)
+        self.position = self._job.position
+        self.finish = self._job.finish
 
     def take(self, start: int, end: int) -> None:
-        chosen = ",".join(self.job.inputs)
-        self.job.write(
-            lambda begin, until: self._setting.rows.read("samples", begin, until, filter=chosen),
-            start,
-            end,
+        rows, inputs = self._setting.rows, self._inputs
+        self._job.write(
+            lambda begin, until: inputs.of(rows.read("ranges", begin, until)), start, end
         )
+
+    def backfill(self, from_ns: int, to_ns: int) -> int:
+        """Compute the values in [from, to) again from the journal; how many there are."""
+        journal = self._setting.journal.open()
+        first, end = journal.first_offset, journal.end_offset()
+        names = ",".join(self._job.inputs)
+        samples = self._setting.rows.read("samples", first, end, filter=names)
+        return self._job.backfill(samples, from_ns, to_ns)
 
 
 JOB_RUNS: Mapping[str, Callable[[JobSetting], JobRun]] = {

@@ -9,9 +9,6 @@ from slipring.native import match_topics
 from slipring.pipeline.limits_section import LimitRule, LimitsSection
 from slipring.pipeline.steps.limit_rows import FOREVER, RULE_SCHEMA
 
-NAMES_MAX = 1_000
-"""Parameters that are chosen by their names; with more, Spark reads all and chooses by index."""
-
 Version = Mapping[str, Any]
 """A definition with the offsets `since` and `until`, as the history of definitions has it."""
 
@@ -26,16 +23,6 @@ def limit_rules(versions: Iterable[Version], section: LimitsSection) -> pa.Table
         chosen |= {name: rule for name, hit in zip(names, matched, strict=True) if hit}
     rows = [row for one in known for row in _rows(one, chosen.get(one["name"]), section)]
     return pa.Table.from_pylist(rows, schema=RULE_SCHEMA)
-
-
-def limited_names(versions: Iterable[Version], rules: pa.Table) -> str:
-    """The names of the parameters with limits as a filter of Spark's source; empty for all."""
-    limited = set(rules.column("index").to_pylist())
-    names = sorted({one["name"] for one in versions if one["index"] in limited})
-    # Commas and spaces divide filters. Beyond some number it costs less to read everything.
-    if len(names) > NAMES_MAX or any("," in name or name != name.strip() for name in names):
-        return ""
-    return ",".join(names)
 
 
 def _rows(

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipring.errors import PipelineError
+from slipring.errors import PipelineError, SlipringError
 from slipring.journal.location import Journal, JournalBroker, JournalFolder, JournalLocation
 from slipring.lake.storage import LakeLocation
 from slipring.pipeline.config import PipelineConfig
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from slipring.pipeline.destination import LakeCommit
+    from slipring.pipeline.job_runs import JobSetting
     from slipring.pipeline.run_jobs import JobProgress
 
 ARCHIVE = "archive"
@@ -55,6 +56,16 @@ class PipelineRun:
         """Run jobs to their end; the archive alone may need no Spark."""
         names = checked_names(names)
         require_packages("deltalake")
+        try:
+            self._run_with_care(names, spark)
+        except SlipringError:
+            raise
+        except Exception:
+            # Whoever stops a service may end its Java first; the next run continues anyway.
+            if not self.stop.is_set():
+                raise
+
+    def _run_with_care(self, names: Sequence[str], spark: SparkSession | None) -> None:
         if self.once:
             self._run(names, spark)
             return
@@ -77,6 +88,20 @@ class PipelineRun:
             archive = partial(self._archive, session) if ARCHIVE in names else None
             self._run_others(others, session, archive)
 
+    def backfill(self, from_ns: int, to_ns: int, spark: SparkSession | None = None) -> int:
+        """Compute derived parameters of a time again from history; how many values there are.
+
+        They replace those in the lake; nothing is published.
+        """
+        require_packages("deltalake", "pyspark")
+        require_java()
+        from slipring.pipeline.job_runs import DeriveRun
+        from slipring.pipeline.session import own_session
+
+        own = own_session(self.master, self.on_step)
+        with own if spark is None else nullcontext(spark) as session:
+            return DeriveRun(self._setting(session), publishes=False).backfill(from_ns, to_ns)
+
     def _archive(self, spark: SparkSession | None) -> None:
         run(
             self.journal,
@@ -97,16 +122,19 @@ class PipelineRun:
         self, names: Sequence[str], spark: SparkSession, archive: Callable[[], None] | None
     ) -> None:
         from slipring.pipeline.batch_loop import BatchLoop
+        from slipring.pipeline.run_jobs import JobRunner
+
+        loop = BatchLoop(self.journal, self.trigger_ms / 1_000)
+        runner = JobRunner(loop, self.stop, self.once, self.consumer, self.on_progress)
+        runner.run(names, self._setting(spark), archive)
+
+    def _setting(self, spark: SparkSession) -> JobSetting:
         from slipring.pipeline.job_runs import JobSetting
         from slipring.pipeline.journal_rows import JournalRows
-        from slipring.pipeline.run_jobs import JobRunner
 
         journal = Journal(self.journal, self.journal.open().identity)
         rows = JournalRows(spark, self.journal)
-        setting = JobSetting(rows, journal, self.lake, self.config, self.state, self.bus)
-        loop = BatchLoop(self.journal, self.trigger_ms / 1_000)
-        runner = JobRunner(loop, self.stop, self.once, self.consumer, self.on_progress)
-        runner.run(names, setting, archive)
+        return JobSetting(rows, journal, self.lake, self.config, self.state, self.bus)
 
 
 def checked_names(names: Sequence[str]) -> list[str]:

@@ -59,8 +59,10 @@ class JobRunner:
             try:
                 work()
             except Exception as error:  # noqa: BLE001 (`run` raises it)
-                self.failure = self.failure or error
-                self.stop.set()
+                # Whoever stops a service may end its Java first; the next run continues anyway.
+                if not self.stop.is_set():
+                    self.failure = error
+                    self.stop.set()
 
         thread = threading.Thread(target=guarded, name=f"job-{name}", daemon=True)
         thread.start()

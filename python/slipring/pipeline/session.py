@@ -4,7 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pyspark import SparkContext
@@ -32,7 +32,9 @@ def own_session(
         yield session
     finally:
         if found is None:
-            session.stop()
+            # Whoever stops a service may end its Java first.
+            with suppress(Exception):
+                session.stop()
 
 
 def session_settings(master: str) -> dict[str, str]:

@@ -3,11 +3,12 @@
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from slipring.pipeline.config import parse_pipeline
 from slipring.pipeline.derivation import Derivation, derivations_of
-from slipring.pipeline.steps.derive_rows import work_of_states
+from slipring.pipeline.steps.derive_rows import Thinning, work_of_states
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -117,3 +118,24 @@ def test_batches_with_a_state_give_what_one_batch_gives(spark: "SparkSession") -
             made.setdefault(name, []).extend(values)
         states = work_of_states(aligned.toArrow())
     assert made == expected
+
+
+def test_rows_that_a_worker_thinned_itself_give_the_same(spark: "SparkSession") -> None:
+    """A worker that decodes the journal sends on only what may count."""
+    from slipring.pipeline.steps.derive import derive
+
+    rows = [("jet/egt" if ms % 5 else "jet/idle", ms, ms * 0.5, 0) for ms in range(2000)]
+    derivations = sections(
+        margin={"expression": "1000 - `jet/egt`", "every": "100ms", "late": "50ms"},
+        double={"expression": "`jet/egt` * 2", "every": "250ms", "late": "0s"},
+    )
+    samples = samples_of(spark, rows)
+    table = samples.toArrow().combine_chunks()
+    place = table.schema.get_field_index("parameter")
+    by_dictionary = table.set_column(place, "parameter", table.column(0).dictionary_encode())
+    thinning = Thinning(tuple(derivations))
+    thin = pa.Table.from_batches(list(thinning(iter(by_dictionary.to_batches()))))
+    assert thin.num_rows < 40
+    assert found(derive(spark.createDataFrame(thin), derivations)) == found(
+        derive(samples, derivations)
+    )

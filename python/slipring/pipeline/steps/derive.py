@@ -16,14 +16,15 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from slipring.pipeline.derivation import Derivation
 from slipring.pipeline.steps.derive_rows import (
     RESULT,
+    TRAVELLING,
     WORK_SCHEMA,
     Alignment,
+    InputUses,
     Thinning,
     aligned_schema,
 )
 
 ANSI = "spark.sql.ansi.enabled"
-_TRAVELLING = ("derivation", "input", "source_ns", "value", "quality", "offset", "receive_ns")
 _INTEGER_BOUNDS = {
     "bool": (0, 1), "u8": (0, 2**8 - 1), "u16": (0, 2**16 - 1), "u32": (0, 2**32 - 1),
     "i8": (-(2**7), 2**7 - 1), "i16": (-(2**15), 2**15 - 1), "i32": (-(2**31), 2**31 - 1),
@@ -46,16 +47,20 @@ def align(
 
     `states` is `work_of_states` of the batch before. `in_order` says that each partition has a
     range of the journal in its order, as the source delivers it: samples that cannot count are then
-    left out before they travel.
+    left out before they travel. Rows that a worker has thinned itself (`Thinning`) may be given in
+    place of samples.
     """
     chosen = tuple(derivations)
     _send_along(chosen)
-    rows = _inputs(samples, chosen)
     work = from_arrow_schema(WORK_SCHEMA)
-    if in_order:
+    if "chunk" in samples.columns:
+        rows = samples
+    elif in_order:
+        names = list(InputUses.of(chosen).by_name)
+        rows = samples.where(F.col("parameter").isin(names)).select("parameter", *TRAVELLING[2:])
         rows = rows.mapInArrow(Thinning(chosen), work)
     else:
-        rows = rows.select(
+        rows = _inputs(samples, chosen).select(
             "*", F.col("source_ns").alias("counts_ns"), F.col("offset").alias("chunk")
         )
     if states is not None and states.num_rows:
@@ -148,7 +153,7 @@ def _inputs(samples: DataFrame, derivations: Sequence[Derivation]) -> DataFrame:
     schema = "parameter string, derivation int, input int"
     used = samples.sparkSession.createDataFrame(uses, schema)
     numbers = samples.where(F.col("value").isNotNull())
-    return numbers.join(F.broadcast(used), "parameter").select(*_TRAVELLING)
+    return numbers.join(F.broadcast(used), "parameter").select(*TRAVELLING)
 
 
 def _typed(value: Column, word: str) -> Column:

@@ -3,7 +3,7 @@
 A row of WORK_FIELDS is a sample on its way, or the state. Pure: no Spark here.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +35,8 @@ WORK_SCHEMA = pa.schema(
     ]
 )
 """Samples of inputs on their way to the alignment."""
+TRAVELLING = ("derivation", "input", "source_ns", "value", "quality", "offset", "receive_ns")
+"""What is known of a sample before it is thinned."""
 NEWEST = -1
 """The `input` of the row of a state that has its newest time."""
 BEFORE_ALL = -1
@@ -58,14 +60,19 @@ def aligned_schema(derivations: Iterable[Derivation]) -> pa.Schema:
 
 @dataclass(frozen=True)
 class Thinning:
-    """Thins the samples of a partition, in chunks that end with a message. For `mapInArrow`."""
+    """Thins samples in the order of the journal, in chunks that end with a message.
+
+    For `mapInArrow` over samples, or where a worker decodes a range of the journal itself: then
+    only what may count travels through Spark.
+    """
 
     derivations: tuple[Derivation, ...]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """From rows without `counts_ns` and `chunk` to rows of WORK_SCHEMA."""
+        """From samples, whose parameters may be a dictionary, to rows of WORK_SCHEMA."""
+        uses = InputUses.of(self.derivations)
         waiting, count = list[pa.RecordBatch](), 0
-        for batch in batches:
+        for batch in map(uses.inputs, batches):
             waiting.append(batch)
             count += batch.num_rows
             if count >= CHUNK_ROWS:
@@ -83,6 +90,43 @@ class Thinning:
         derivation, rows = thin_rows(rules, _array(table, "derivation"), _plain_rows(table))
         if len(rows):
             yield work_batch(derivation, rows)
+
+
+@dataclass(frozen=True)
+class InputUses:
+    """Which derivations use a parameter, and as which of their inputs."""
+
+    by_name: dict[str, list[tuple[int, int]]]
+
+    @classmethod
+    def of(cls, derivations: Sequence[Derivation]) -> "InputUses":
+        by_name: dict[str, list[tuple[int, int]]] = {}
+        for number, one in enumerate(derivations):
+            for position, name in enumerate(one.inputs):
+                by_name.setdefault(name, []).append((number, position))
+        return cls(by_name)
+
+    def inputs(self, samples: pa.RecordBatch) -> pa.RecordBatch:
+        """The samples that are inputs, a row for each use; TRAVELLING columns."""
+        names = samples.column("parameter")
+        if not pa.types.is_dictionary(names.type):
+            names = names.dictionary_encode()
+        uses = [self.by_name.get(name, []) for name in names.dictionary.to_pylist()]
+        codes = names.indices.to_numpy(zero_copy_only=False)
+        has_value = samples.column("value").is_valid().to_numpy(zero_copy_only=False)
+        counts = np.array([len(some) for some in uses] or [0])
+        times = np.where(has_value, counts[codes], 0)
+        which = np.repeat(np.arange(len(codes)), times)
+        firsts = np.cumsum(counts) - counts
+        # Of a sample with several uses, the first row is the first use, and so on.
+        nth = np.arange(len(which)) - np.repeat(np.cumsum(times) - times, times)
+        pairs = np.array([pair for some in uses for pair in some], np.int32).reshape(-1, 2)
+        chosen = pairs[firsts[codes[which]] + nth]
+        taken = samples.select(list(TRAVELLING[2:]))
+        if len(which) != len(codes) or (times != 1).any():
+            taken = taken.take(pa.array(which))
+        arrays = [pa.array(chosen[:, 0]), pa.array(chosen[:, 1]), *taken.columns]
+        return pa.record_batch(arrays, names=list(TRAVELLING))
 
 
 @dataclass(frozen=True)
