@@ -9,6 +9,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from slipring.errors import PipelineError
 from slipring.pipeline.destination import Destination, LakeCommit
+from slipring.pipeline.journal_rows import cores_of
 from slipring.pipeline.range_files import RANGE_FILE_SCHEMA, LakeTarget, RangeFile, write_ranges
 
 
@@ -30,6 +31,7 @@ class Ingest:
             .option("deliver", "ranges")
             .option("startingOffset", str(self.destination.committed()))
             .option("maxMessagesPerTrigger", str(messages_max))
+            .options(**cores_of(spark))
             .options(**self.destination.journal.location.options())
             .load()
         )

@@ -7,7 +7,8 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,7 @@ def run(  # noqa: PLR0913 (every option has its name at the call)
     trigger_ms: int = 500,
     once: bool = False,
     master: str = "local[2]",
+    conf: Mapping[str, str] | None = None,
     spark: SparkSession | None = None,
     batch_messages_max: int = BATCH_MESSAGES_MAX,
     stop: threading.Event | None = None,
@@ -51,7 +53,8 @@ def run(  # noqa: PLR0913 (every option has its name at the call)
     `once` when all messages that are there now have arrived. `on_batch` is called after each commit
     to the lake, from another thread; `on_step` is called with what is being done.
 
-    A `spark` session is used and left running; without one the pipeline starts its own on `master`.
+    A `spark` session is used and left running; without one the pipeline starts its own on `master`,
+    with the settings of `conf`.
     It needs none with `once` and a short backlog, if `master` is this machine: this process then
     writes the messages itself, sooner than Spark would have started.
 
@@ -79,11 +82,13 @@ def run(  # noqa: PLR0913 (every option has its name at the call)
     require_java()
     from slipring.pipeline.ingest import Ingest
     from slipring.pipeline.query import QuerySchedule, carry
+    from slipring.pipeline.session import own_session
 
     where = checkpoint or _checkpoint(destination.lake)
     schedule = QuerySchedule(where, batch_messages_max, None if once else trigger_ms)
     ingest = Ingest(destination, on_batch)
-    carry(ingest, schedule, spark=spark or master, stop=stop, on_step=on_step)
+    session = own_session(master, on_step, conf) if spark is None else nullcontext(spark)
+    carry(ingest, schedule, session=session, stop=stop, on_step=on_step)
 
 
 def _checkpoint(lake: LakeLocation) -> Path:
