@@ -1,4 +1,4 @@
-"""Start a Spark standalone cluster on this machine: a master, and workers as processes of their own.
+"""Start a Spark cluster on this machine: a master, and workers as processes of their own.
 
 It prints `spark cluster ready` with the address of the master and the process ids of the workers,
 and ends them all when it is ended (Ctrl-C, SIGTERM). For tests and for trying things: a cluster of

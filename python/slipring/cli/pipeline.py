@@ -137,7 +137,9 @@ def _config(file: Path | None) -> "PipelineConfig":
 def _settings(given: list[str]) -> dict[str, str]:
     for text in given:
         if not text.partition("=")[1]:
-            raise typer.BadParameter(f"{text!r} has no value; write NAME=VALUE", param_hint="--conf")
+            raise typer.BadParameter(
+                f"{text!r} has no value; write NAME=VALUE", param_hint="--conf"
+            )
     return {name.strip(): value for name, _, value in (text.partition("=") for text in given)}
 
 
