@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
-from pyspark.find_spark_home import _find_spark_home  # type: ignore[import-untyped]
+from pyspark.find_spark_home import _find_spark_home
 
 HOST = "127.0.0.1"
 DEPLOY = "org.apache.spark.deploy"

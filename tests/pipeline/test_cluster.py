@@ -90,8 +90,10 @@ async def publish(broker: RunningBroker, messages: int) -> None:
     async with slipring.connect(broker.url, user="lake", password=PASSWORD) as bus:
         engine = await bus.declare("jet/engine", {"rpm": "f64", "on": "bool", "mode": "text"})
         for start in range(0, messages, STEP):
-            values = {"rpm": start / 7, "on": start % 200 == 0, "mode": f"step {start}"}
-            engine.write(values, time_ns=start + 1)
+            engine.write(
+                {"rpm": start / 7, "on": start % 200 == 0, "mode": f"step {start}"},
+                time_ns=start + 1,
+            )
             await engine.flush()
             numbers = range(start + 1, start + STEP)
             await bus.publish_many([("t", payload(one)) for one in numbers], qos=1)

@@ -18,7 +18,7 @@ from slipring.pipeline.ingest import Ingest
 
 STOP_POLL_S = 0.1
 # Spark gives its Python process ten seconds to start, which a busy machine may exceed.
-START_ATTEMPTS = 3
+START_ATTEMPTS = 6
 SLOW_START = "Python worker failed to connect back"
 
 
