@@ -49,14 +49,13 @@ def run(  # noqa: PLR0913 (every option has its name at the call)
     """Stream the journal into Delta tables of the lake, each sample and message exactly once.
 
     The journal is a folder, that of a broker elsewhere, or an archive with or without its broker.
-    The run ends when `stop` is set, or with
-    `once` when all messages that are there now have arrived. `on_batch` is called after each commit
-    to the lake, from another thread; `on_step` is called with what is being done.
+    The run ends when `stop` is set, or with `once` when all messages that are there now have
+    arrived. `on_batch` is called after each commit to the lake, from another thread; `on_step` is
+    called with what is being done.
 
     A `spark` session is used and left running; without one the pipeline starts its own on `master`,
-    with the settings of `conf`.
-    It needs none with `once` and a short backlog, if `master` is this machine: this process then
-    writes the messages itself, sooner than Spark would have started.
+    with the settings of `conf`. It needs none with `once` and a short backlog, if `master` is this
+    machine: this process then writes the messages itself, sooner than Spark would have started.
 
     The journal keeps the messages that `consumer` has not read; each lake needs a name of its own.
     With `keep_bytes` the tables have the newest rows only: beyond it the oldest files go.

@@ -12,6 +12,8 @@ from pathlib import Path
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
+from slipring.errors import PipelineError
+
 _LOG_CONFIG = Path(__file__).with_name("log4j2.properties")
 
 
@@ -79,16 +81,19 @@ def session_settings(master: str) -> dict[str, str]:
 
 def _standalone_host(master: str) -> str | None:
     """The host of the first of the masters of `spark://host:port,host:port`."""
-    found = re.match(r"spark://([^:,]+|\[[^]]+\])(?=[:,]|$)", master)
+    found = re.match(r"spark://(\[[^]]+\]|[^:,]+)", master)
     return found[1].strip("[]") if found else None
 
 
 def _address_towards(host: str) -> str:
     """The address of this machine on the way to a host: there the workers reach the driver."""
-    family, kind, _, _, address = socket.getaddrinfo(host, 9, type=socket.SOCK_DGRAM)[0]
-    with socket.socket(family, kind) as asked:
-        asked.connect(address)  # sends nothing: only the route is looked up
-        return str(asked.getsockname()[0])
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, 9, type=socket.SOCK_DGRAM)[0]
+        with socket.socket(family, kind) as asked:
+            asked.connect(address)  # sends nothing: only the route is looked up
+            return str(asked.getsockname()[0])
+    except OSError as error:
+        raise PipelineError(f"there is no way to the Spark master {host}: {error}") from None
 
 
 def _start(master: str, conf: Mapping[str, str]) -> SparkSession:
