@@ -40,6 +40,7 @@ def test_all_of_them_are_read() -> None:
         ({"path": "j", "startingOffset": "newest"}, "allowed: earliest, latest or an offset"),
         ({"path": "j", "startingOffset": "-1"}, "allowed: earliest, latest or an offset"),
         ({"path": "j", "partitions": "0"}, "whole number from 1"),
+        ({"path": "j", "cores": "all"}, "whole number from 1"),
         ({"path": "j", "maxMessagesPerTrigger": "many"}, "whole number from 1"),
         ({"path": "j", "columns": "topic,colour"}, "allowed: some of offset, receive_time"),
         ({"path": "j", "columns": "topic,topic"}, "each once"),

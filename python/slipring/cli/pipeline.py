@@ -51,6 +51,9 @@ Backfill = Annotated[
 TriggerMs = Annotated[int, typer.Option(min=1, help="Milliseconds between two batches.")]
 Once = Annotated[bool, typer.Option(help="Carry what is there now, then end.")]
 Master = Annotated[str, typer.Option(help="The Spark master.")]
+Conf = Annotated[
+    list[str] | None, typer.Option(help="A setting of Spark, NAME=VALUE; may be given often.")
+]
 Consumer = Annotated[str, typer.Option(help="The name of this lake among the journal's consumers.")]
 KeepBytes = Annotated[
     int | None,
@@ -77,6 +80,7 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
     trigger_ms: TriggerMs = 500,
     once: Once = False,
     master: Master = "local[2]",
+    conf: Conf = None,
     consumer: Consumer = "lake",
     keep_bytes: KeepBytes = None,
     broker: Broker = None,
@@ -117,6 +121,7 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
         once=once,
         trigger_ms=trigger_ms,
         master=master,
+        conf=_settings(conf or []),
         consumer=consumer,
         keep_bytes=keep_bytes,
         stop=_stop_on_signals(),
@@ -149,6 +154,15 @@ def _config(file: Path | None) -> "PipelineConfig":
     from slipring.pipeline.config import PipelineConfig, load_pipeline
 
     return PipelineConfig() if file is None else load_pipeline(file)
+
+
+def _settings(given: list[str]) -> dict[str, str]:
+    for text in given:
+        if not text.partition("=")[1]:
+            raise typer.BadParameter(
+                f"{text!r} has no value; write NAME=VALUE", param_hint="--conf"
+            )
+    return {name.strip(): value for name, _, value in (text.partition("=") for text in given)}
 
 
 def _stop_on_signals() -> threading.Event:

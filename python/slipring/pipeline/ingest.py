@@ -9,6 +9,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from slipring.errors import PipelineError
 from slipring.pipeline.destination import Destination, LakeCommit
+from slipring.pipeline.journal_rows import cores_of
 from slipring.pipeline.range_files import RANGE_FILE_SCHEMA, LakeTarget, RangeFile, write_ranges
 
 BATCH_BYTES_MAX = 32 << 20
@@ -34,6 +35,7 @@ class Ingest:
             .option("startingOffset", str(self.destination.committed()))
             .option("maxMessagesPerTrigger", str(messages_max))
             .option("maxBytesPerTrigger", str(BATCH_BYTES_MAX))
+            .options(**cores_of(spark))
             .options(**self.destination.journal.location.options())
             .load()
         )

@@ -7,7 +7,8 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,7 @@ def run(  # noqa: PLR0913 (every option has its name at the call)
     trigger_ms: int = 500,
     once: bool = False,
     master: str = "local[2]",
+    conf: Mapping[str, str] | None = None,
     spark: SparkSession | None = None,
     batch_messages_max: int = BATCH_MESSAGES_MAX,
     stop: threading.Event | None = None,
@@ -47,13 +49,13 @@ def run(  # noqa: PLR0913 (every option has its name at the call)
     """Stream the journal into Delta tables of the lake, each sample and message exactly once.
 
     The journal is a folder, that of a broker elsewhere, or an archive with or without its broker.
-    The run ends when `stop` is set, or with
-    `once` when all messages that are there now have arrived. `on_batch` is called after each commit
-    to the lake, from another thread; `on_step` is called with what is being done.
+    The run ends when `stop` is set, or with `once` when all messages that are there now have
+    arrived. `on_batch` is called after each commit to the lake, from another thread; `on_step` is
+    called with what is being done.
 
-    A `spark` session is used and left running; without one the pipeline starts its own on `master`.
-    It needs none with `once` and a short backlog, if `master` is this machine: this process then
-    writes the messages itself, sooner than Spark would have started.
+    A `spark` session is used and left running; without one the pipeline starts its own on `master`,
+    with the settings of `conf`. It needs none with `once` and a short backlog, if `master` is this
+    machine: this process then writes the messages itself, sooner than Spark would have started.
 
     The journal keeps the messages that `consumer` has not read; each lake needs a name of its own.
     With `keep_bytes` the tables have the newest rows only: beyond it the oldest files go.
@@ -79,11 +81,13 @@ def run(  # noqa: PLR0913 (every option has its name at the call)
     require_java()
     from slipring.pipeline.ingest import Ingest
     from slipring.pipeline.query import QuerySchedule, carry
+    from slipring.pipeline.session import own_session
 
     where = checkpoint or _checkpoint(destination.lake)
     schedule = QuerySchedule(where, batch_messages_max, None if once else trigger_ms)
     ingest = Ingest(destination, on_batch)
-    carry(ingest, schedule, spark=spark or master, stop=stop, on_step=on_step)
+    session = own_session(master, on_step, conf) if spark is None else nullcontext(spark)
+    carry(ingest, schedule, session=session, stop=stop, on_step=on_step)
 
 
 def _checkpoint(lake: LakeLocation) -> Path:

@@ -7,6 +7,12 @@ from pyspark.sql import DataFrame, SparkSession
 from slipring.journal.location import JournalLocation
 
 
+def cores_of(spark: SparkSession) -> dict[str, str]:
+    """The option of the source that divides the work among the cores of the cluster, if any."""
+    context = spark.sparkContext
+    return {} if context.master.startswith("local") else {"cores": str(context.defaultParallelism)}
+
+
 @dataclass(frozen=True)
 class JournalRows:
     """A journal through `format("slipring")`."""
@@ -22,6 +28,7 @@ class JournalRows:
             .option("deliver", deliver)
             .option("startingOffset", str(start))
             .option("endingOffset", str(end))
+            .options(**cores_of(self.spark))
             .options(**options)
             .load()
         )

@@ -6,7 +6,7 @@ Quick to import: Spark is loaded when jobs run.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -45,6 +45,8 @@ class PipelineRun:
     """Whether to end when all that is there now has arrived."""
     trigger_ms: int = 500
     master: str = "local[2]"
+    conf: Mapping[str, str] = field(default_factory=dict)
+    """Settings of Spark by name; they count more than ours."""
     consumer: str | None = CONSUMER
     keep_bytes: int | None = None
     stop: threading.Event = field(default_factory=threading.Event)
@@ -83,7 +85,7 @@ class PipelineRun:
         require_java()
         from slipring.pipeline.session import own_session
 
-        own = own_session(self.master, self.on_step)
+        own = own_session(self.master, self.on_step, self.conf)
         with own if spark is None else nullcontext(spark) as session:
             archive = partial(self._archive, session) if ARCHIVE in names else None
             self._run_others(others, session, archive)
@@ -109,6 +111,7 @@ class PipelineRun:
             trigger_ms=self.trigger_ms,
             once=self.once,
             master=self.master,
+            conf=self.conf,
             spark=spark,
             stop=self.stop,
             on_batch=self.on_batch,

@@ -3,7 +3,7 @@
 import re
 import threading
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,11 +15,10 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from slipring import errors
 from slipring.errors import PipelineError, SlipringError
 from slipring.pipeline.ingest import Ingest
-from slipring.pipeline.session import own_session
 
 STOP_POLL_S = 0.1
 # Spark gives its Python process ten seconds to start, which a busy machine may exceed.
-START_ATTEMPTS = 3
+START_ATTEMPTS = 6
 SLOW_START = "Python worker failed to connect back"
 
 
@@ -45,14 +44,14 @@ def carry(
     ingest: Ingest,
     schedule: QuerySchedule,
     *,
-    spark: SparkSession | str,
+    session: AbstractContextManager[SparkSession],
     stop: threading.Event,
     on_step: Callable[[str], None],
 ) -> None:
-    """Carry the journal into the lake, in the given session, or in a new one on that master."""
-    with own_session(spark, on_step) if isinstance(spark, str) else nullcontext(spark) as session:
+    """Carry the journal into the lake, in a session."""
+    with session as spark:
         on_step("reading the journal through Spark")
-        follow(schedule.of(ingest, session), stop, ingest)
+        follow(schedule.of(ingest, spark), stop, ingest)
 
 
 def follow(stream: DataStreamWriter, stop: threading.Event, ingest: Ingest) -> None:

@@ -1,14 +1,18 @@
 """The pipeline's Spark session, quiet and local by default. Knows no job."""
 
 import os
+import re
+import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
+
+from slipring.errors import PipelineError
 
 _LOG_CONFIG = Path(__file__).with_name("log4j2.properties")
 
@@ -17,16 +21,25 @@ _LOG_CONFIG = Path(__file__).with_name("log4j2.properties")
 # rather than optimised, and its garbage is collected on one thread.
 QUICK_JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData"
 
+# A task of a cluster is tried again elsewhere: when its machine is gone, or when its Python process
+# did not start within the ten seconds that Spark gives it. A lake shows only what is committed.
+TASK_FAILURES_MAX = 8
+
 
 @contextmanager
 def own_session(
-    master: str, on_step: Callable[[str], None] = lambda _step: None
+    master: str,
+    on_step: Callable[[str], None] = lambda _step: None,
+    conf: Mapping[str, str] | None = None,
 ) -> Iterator[SparkSession]:
-    """A session that ends with the block, unless it was running before."""
+    """A session that ends with the block, unless it was running before.
+
+    `conf` has settings of Spark by name, which count more than ours.
+    """
     found = SparkContext._active_spark_context  # noqa: SLF001 (Spark has no public way to ask)
     on_step(f"starting Spark on {master}; this takes some seconds")
     began_s = time.monotonic()
-    session = _start(master)
+    session = _start(master, conf or {})
     on_step(f"Spark is ready after {time.monotonic() - began_s:.1f} s")
     try:
         yield session
@@ -38,7 +51,7 @@ def own_session(
 
 
 def session_settings(master: str) -> dict[str, str]:
-    """The settings of a session; a cluster keeps its own addresses."""
+    """The settings of a session; on a cluster, also those that let its machines work for us."""
     cores = str(_cores(master))
     settings = {
         "spark.app.name": "slipring",
@@ -58,10 +71,34 @@ def session_settings(master: str) -> dict[str, str]:
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
         }
+    else:
+        settings |= {
+            "spark.executor.extraJavaOptions": QUICK_JAVA,
+            "spark.task.maxFailures": str(TASK_FAILURES_MAX),
+        }
+    if (host := _standalone_host(master)) is not None and "SPARK_LOCAL_IP" not in os.environ:
+        settings["spark.driver.host"] = _address_towards(host)
     return settings
 
 
-def _start(master: str) -> SparkSession:
+def _standalone_host(master: str) -> str | None:
+    """The host of the first of the masters of `spark://host:port,host:port`."""
+    found = re.match(r"spark://(\[[^]]+\]|[^:,]+)", master)
+    return found[1].strip("[]") if found else None
+
+
+def _address_towards(host: str) -> str:
+    """The address of this machine on the way to a host: there the workers reach the driver."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, 9, type=socket.SOCK_DGRAM)[0]
+        with socket.socket(family, kind) as asked:
+            asked.connect(address)  # sends nothing: only the route is looked up
+            return str(asked.getsockname()[0])
+    except OSError as error:
+        raise PipelineError(f"there is no way to the Spark master {host}: {error}") from None
+
+
+def _start(master: str, conf: Mapping[str, str]) -> SparkSession:
     # Spark's workers must run in this environment, not in the first python3 on the path.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     # For Spark's launcher, a small Java program that starts the large one.
@@ -69,7 +106,7 @@ def _start(master: str) -> SparkSession:
     if master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.master(master)
-    for name, value in session_settings(master).items():
+    for name, value in (session_settings(master) | dict(conf)).items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 

@@ -57,6 +57,7 @@ NAMES = (
     "filter",
     "window",
     "partitions",
+    "cores",
     "maxMessagesPerTrigger",
     "maxBytesPerTrigger",
     "columns",
@@ -82,6 +83,8 @@ class SourceOptions:
     """On topics, for messages and frames; on the names of parameters otherwise."""
     window_ns: int = WINDOW_NS
     partitions: int | None = None
+    cores: int | None = None
+    """How many tasks run at a time; those of this machine, if nothing is said."""
     messages_per_trigger_max: int | None = None
     bytes_per_trigger_max: int = BYTES_PER_TRIGGER_MAX
     columns: tuple[str, ...] = message_columns.COLUMNS
@@ -115,6 +118,7 @@ def parse_options(raw: Mapping[str, str]) -> SourceOptions:
         filters=_filters(given.get("filter", "")),
         window_ns=_length_ns("window", given.get("window", "1s")),
         partitions=_count("partitions", given.get("partitions")),
+        cores=_count("cores", given.get("cores")),
         messages_per_trigger_max=_count(
             "maxMessagesPerTrigger", given.get("maxmessagespertrigger")
         ),

@@ -206,7 +206,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
 def _ranges(options: SourceOptions, journal: OpenJournal, start: int, end: int) -> list[Range]:
     wanted = options.partitions
-    cores = os.cpu_count() or 1
+    cores = options.cores or os.cpu_count() or 1
     if wanted is None and start < end:
         size = message_bytes(journal, start, end) * (end - start)
         wanted = max(1, min(cores, int(size / PARTITION_BYTES_MIN)))
