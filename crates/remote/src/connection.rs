@@ -81,11 +81,19 @@ impl JournalConnection {
         }
     }
 
+    /// Takes what has arrived, until nothing is left: only then does the client announce the next
+    /// answer. Otherwise a prefetched answer would hide the one that is awaited, until the timeout.
     fn collect(&mut self) {
-        for message in self.client.take(self.answers, usize::MAX, usize::MAX) {
-            let slot = ANSWERS.iter().position(|topic| **topic == *message.topic);
-            if let Some(state @ SlotState::Asked) = slot.map(|slot| &mut self.slots[slot]) {
-                *state = SlotState::Answered(message.payload);
+        loop {
+            let messages = self.client.take(self.answers, usize::MAX, usize::MAX);
+            if messages.is_empty() {
+                return;
+            }
+            for message in messages {
+                let slot = ANSWERS.iter().position(|topic| **topic == *message.topic);
+                if let Some(state @ SlotState::Asked) = slot.map(|slot| &mut self.slots[slot]) {
+                    *state = SlotState::Answered(message.payload);
+                }
             }
         }
     }

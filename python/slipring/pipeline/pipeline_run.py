@@ -100,7 +100,7 @@ class PipelineRun:
         from slipring.pipeline.job_runs import DeriveRun
         from slipring.pipeline.session import own_session
 
-        own = own_session(self.master, self.on_step)
+        own = own_session(self.master, self.on_step, self.conf)
         with own if spark is None else nullcontext(spark) as session:
             return DeriveRun(self._setting(session), publishes=False).backfill(from_ns, to_ns)
 
