@@ -15,17 +15,17 @@ from slipring.cli import main
 from slipring.lake.storage import LakeLocation
 from slipring.lake.table import LakeTable
 from slipring.lake.upkeep import TableUpkeep, UpkeepPolicy
-from slipring.pipeline import job, range_files
+from slipring.pipeline import range_files
 from slipring.pipeline.archive_table import ArchiveTable
 from slipring.pipeline.destination import Destination
 
-BATCH_MESSAGES_MAX = 20
 LATER = timedelta(hours=3)
 """So much later every slice of time is over, and its files are made one."""
 
 
 def hold(step: str) -> None:
-    print(f"step {step}", flush=True)
+    sys.stdout.write(f"step {step}\n")
+    sys.stdout.flush()
     sys.stdin.readline()
 
 
@@ -67,8 +67,6 @@ def hold_the_archive() -> None:
         lambda table, *_: f"committed {table.table.spec.name}",
     )
     destination.commit = held(Destination.commit, nothing, lambda *_: "noted")
-    defaults: Any = job.run.__kwdefaults__
-    defaults["batch_messages_max"] = BATCH_MESSAGES_MAX
 
 
 def compact(lake: str, *, is_held: bool) -> int:

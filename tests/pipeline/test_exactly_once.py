@@ -5,22 +5,35 @@
 
 import asyncio
 import os
+import signal
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import cycle, islice, product
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
+from pyspark import cloudpickle
 
+from slipring.errors import PipelineError
 from slipring.journal.columns import record_batch
+from slipring.journal.location import JournalBroker
 from slipring.lake.status import open_table
 from slipring.native import JournalReader
+from slipring.pipeline import ingest, range_files, run
+from slipring.pipeline.range_files import LakeTarget
+from tests.faults.telling import TOLD
 from tests.pipeline import held_archive
 from tests.pipeline.numbered_frames import NumberedFrames, NumberedSample, numbered_frames
 from tests.running_broker import RunningBroker, kept_address
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 ROUNDS = int(os.environ.get("ROUNDS", "20"))
 SPARK_ROUNDS = max(1, ROUNDS // 20)
@@ -41,7 +54,8 @@ STEPS = (
     "committed messages",
     "noted",
 )
-HAPPENINGS = ("archive killed", "both killed", "broker killed", "compacted")
+DEADLY = ("archive killed", "both killed")
+HAPPENINGS = (*DEADLY, "broker killed", "compacted")
 SOURCES = ("folder", "network")
 
 pytestmark = pytest.mark.timeout(3600)
@@ -54,6 +68,7 @@ class Scene:
     folder: Path
     address: str
     broker: RunningBroker
+    tell: Callable[[str, object], None]
     killed: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -65,12 +80,12 @@ class Scene:
         self.broker.process.kill()
         await asyncio.to_thread(self.broker.process.communicate)
         self.broker = await asyncio.to_thread(start_broker, self.folder, self.address)
-        self.killed["broker"] += 1
+        self.killed["broker killed"] += 1
 
     async def compact(self) -> int:
         """Compact all tables of the lake, as it is done beside the archive."""
         replaced = await asyncio.to_thread(held_archive.compact, str(self.lake), is_held=False)
-        self.killed["compacted files"] += replaced
+        self.killed["files compacted"] += replaced
         return replaced
 
     def arguments(self, source: str, *options: str) -> list[str]:
@@ -85,13 +100,13 @@ def start_broker(folder: Path, address: str) -> RunningBroker:
 
 
 @pytest.fixture
-def scene(tmp_path: Path) -> Iterator[Scene]:
+def scene(tmp_path: Path, record_property: Callable[[str, object], None]) -> Iterator[Scene]:
+    """A broker that is stopped well at the end."""
     with kept_address() as address:
-        made = Scene(tmp_path, address, start_broker(tmp_path, address))
+        made = Scene(tmp_path, address, start_broker(tmp_path, address), record_property)
         yield made
         code, errors = made.broker.stop()
         assert code == 0, errors
-        print(dict(made.killed))
 
 
 class HeldProcess:
@@ -103,22 +118,23 @@ class HeldProcess:
         self.process = process
         self._output, self._input = process.stdout, process.stdin
         self._told = list[str]()
+        self._waits = False
 
-    async def steps(self) -> AsyncIterator[str]:
-        """Each step at which it waits; it goes on when the next one is asked for."""
+    async def next_step(self) -> str | None:
+        """Go on to the next step, or to the end: None."""
+        if self._waits:
+            self._input.write(b"go on\n")
         while line := (await asyncio.wait_for(self._output.readline(), PATIENCE_S)).decode():
             self._told.append(line)
             if line.startswith("step "):
-                yield line.removeprefix("step ").strip()
-                with suppress(BrokenPipeError, ConnectionResetError):
-                    self._input.write(b"go on\n")
+                self._waits = True
+                return line.removeprefix("step ").strip()
+        return None
 
     async def reach(self, step: str) -> None:
         """Go on until it waits at this step."""
-        async for found in self.steps():
-            if found == step:
-                return
-        raise AssertionError(f"it ended before {step!r}: {''.join(self._told)}")
+        while (found := await self.next_step()) != step:
+            assert found is not None, f"it ended before {step!r}: {self._told}"
 
     async def kill(self) -> None:
         self.process.kill()
@@ -126,8 +142,7 @@ class HeldProcess:
 
     async def end(self) -> None:
         """Go on to the end, which must be a good one."""
-        self._input.write(b"go on\n")
-        async for _ in self.steps():
+        while await self.next_step() is not None:
             pass
         assert await self.process.wait() == 0, "".join(self._told)
 
@@ -156,11 +171,9 @@ async def happen(what: str, scene: Scene, archive: HeldProcess) -> None:
         await scene.restart_broker()
     if what == "compacted":
         await scene.compact()
-    if what in {"archive killed", "both killed"}:
+    if what in DEADLY:
         await archive.kill()
-        scene.killed["archive"] += 1
-    else:
-        await archive.end()
+        scene.killed["archive killed"] += 1
 
 
 def lake_samples(lake: Path) -> Counter[NumberedSample]:
@@ -182,6 +195,8 @@ def assert_all_is_there_once(scene: Scene, publisher: NumberedFrames) -> None:
     rows = zip(*(messages.column(name).to_pylist() for name in ("offset", "payload")), strict=True)
     assert sorted(rows) == expected
     assert open_table(scene.lake, "set_aside").to_pyarrow_table().num_rows == 0
+    happened = ", ".join(f"{what} {count}" for what, count in scene.killed.items())
+    scene.tell(TOLD, f"{len(expected)} messages, {len(found)} samples, once each; {happened}")
 
 
 def payloads_in(journal: Path) -> list[tuple[int, bytes]]:
@@ -213,8 +228,10 @@ async def test_every_sample_is_in_the_lake_once_whatever_is_killed_at_any_step(
                 meanwhile = asyncio.create_task(publisher.publish(BURST // 2))
                 await archive.reach(step)
                 await happen(what, scene, archive)
+                if what not in DEADLY:
+                    await archive.end()
                 await meanwhile
-            if number % 10 == 9:
+            if number % 5 == 4:
                 await kill_compaction(scene)
         await finish(scene)
     assert_all_is_there_once(scene, publisher)
@@ -229,6 +246,83 @@ def scattered(rounds: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
 async def kill_compaction(scene: Scene) -> None:
     """New files are written, and the old ones not yet replaced, when it is killed."""
     async with held("upkeep", str(scene.lake)) as upkeep:
-        await upkeep.reach("compacted")
-        await upkeep.kill()
-    scene.killed["compaction"] += 1
+        # There may be nothing to compact.
+        if await upkeep.next_step() == "compacted":
+            await upkeep.kill()
+            scene.killed["compaction killed"] += 1
+
+
+DRIVER_STEPS = ("begun", *STEPS[STEPS.index("writing done") :])
+WORKER_STEPS = (
+    "writing samples",
+    "written samples",
+    "writing frames",
+    "written frames",
+    "writing messages",
+    "written messages",
+)
+
+
+async def test_every_sample_is_there_once_although_spark_s_driver_is_killed(scene: Scene) -> None:
+    """The driver waits in Spark's batch: what is killed there is before Spark's own commit."""
+    steps = cycle(reversed(DRIVER_STEPS))
+    async with numbered_frames(scene.broker.url) as publisher:
+        for source in islice(cycle(SOURCES), SPARK_ROUNDS):
+            await publisher.publish(BURST)
+            async with held(*scene.arguments(source, "--trigger-ms", "50")) as archive:
+                for what in ("broker killed", "compacted", "both killed"):
+                    await archive.reach(next(steps))
+                    meanwhile = asyncio.create_task(publisher.publish(BURST))
+                    await happen(what, scene, archive)
+                    await meanwhile
+        await finish(scene)
+    assert_all_is_there_once(scene, publisher)
+
+
+def write_and_be_killed(
+    ranges: Iterator[pa.RecordBatch], target: LakeTarget, *, step: str, alive: Path
+) -> Iterator[pa.RecordBatch]:
+    """In Spark's worker: `write_ranges`, killed at a step while the file `alive` is there."""
+    found = range_files.write_file
+
+    def die_at(reached: str) -> None:
+        if reached == step and alive.exists():
+            alive.unlink()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def write_file(lake: Any, spec: Any, *given: Any, **options: Any) -> Any:
+        die_at(f"writing {spec.name}")
+        made = found(lake, spec, *given, **options)
+        die_at(f"written {spec.name}")
+        return made
+
+    range_files.write_file = write_file  # type: ignore[assignment]
+    try:
+        yield from range_files.write_ranges(ranges, target)
+    finally:
+        range_files.write_file = found  # type: ignore[assignment]
+
+
+async def test_every_sample_is_there_once_although_spark_s_workers_are_killed(
+    spark: "SparkSession", scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    alive, journal = scene.folder / "alive", scene.broker.data / "journal"
+    sources = cycle([journal, JournalBroker.from_options(scene.broker.url, {})])
+
+    async def carry(source: Path | JournalBroker) -> None:
+        await asyncio.to_thread(run, source, scene.lake, once=True, spark=spark)
+
+    async with numbered_frames(scene.broker.url) as publisher:
+        for step in WORKER_STEPS * SPARK_ROUNDS:
+            alive.touch()
+            await publisher.publish(BURST)
+            killed = partial(write_and_be_killed, step=step, alive=alive)
+            monkeypatch.setattr(ingest, "write_ranges", killed)
+            with pytest.raises(PipelineError):
+                await carry(next(sources))
+            assert not alive.exists()
+            scene.killed["worker killed"] += 1
+        await carry(journal)
+        await finish(scene)
+    assert_all_is_there_once(scene, publisher)
