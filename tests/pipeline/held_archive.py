@@ -12,6 +12,7 @@ from functools import wraps
 from typing import Any
 
 from slipring.cli import main
+from slipring.lake.files import write_file
 from slipring.lake.storage import LakeLocation
 from slipring.lake.table import LakeTable
 from slipring.lake.upkeep import TableUpkeep, UpkeepPolicy
@@ -57,7 +58,7 @@ def hold_the_archive() -> None:
     files: Any = range_files
     destination.target = held(Destination.target, nothing, lambda *_: "begun")
     files.write_file = held(
-        range_files.write_file,
+        write_file,
         lambda _, spec, *__: "decoded" if spec.name == "samples" else "",
         lambda _, spec, *__: f"written {spec.name}",
     )

@@ -23,6 +23,7 @@ from pyspark import cloudpickle
 from slipring.errors import PipelineError
 from slipring.journal.columns import record_batch
 from slipring.journal.location import JournalBroker
+from slipring.lake.files import write_file
 from slipring.lake.status import open_table
 from slipring.native import JournalReader
 from slipring.pipeline import ingest, range_files, run
@@ -283,32 +284,33 @@ def write_and_be_killed(
     ranges: Iterator[pa.RecordBatch], target: LakeTarget, *, step: str, alive: Path
 ) -> Iterator[pa.RecordBatch]:
     """In Spark's worker: `write_ranges`, killed at a step while the file `alive` is there."""
-    found = range_files.write_file
+    module: Any = range_files
 
     def die_at(reached: str) -> None:
         if reached == step and alive.exists():
             alive.unlink()
             os.kill(os.getpid(), signal.SIGKILL)
 
-    def write_file(lake: Any, spec: Any, *given: Any, **options: Any) -> Any:
+    def write_or_die(lake: Any, spec: Any, *given: Any, **options: Any) -> Any:
         die_at(f"writing {spec.name}")
-        made = found(lake, spec, *given, **options)
+        made = write_file(lake, spec, *given, **options)
         die_at(f"written {spec.name}")
         return made
 
-    range_files.write_file = write_file  # type: ignore[assignment]
+    module.write_file = write_or_die
     try:
         yield from range_files.write_ranges(ranges, target)
     finally:
-        range_files.write_file = found  # type: ignore[assignment]
+        module.write_file = write_file
 
 
 async def test_every_sample_is_there_once_although_spark_s_workers_are_killed(
     spark: "SparkSession", scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]
     alive, journal = scene.folder / "alive", scene.broker.data / "journal"
-    sources = cycle([journal, JournalBroker.from_options(scene.broker.url, {})])
+    network = JournalBroker.from_options(scene.broker.url, {})
+    sources = cycle[Path | JournalBroker]([journal, network])
 
     async def carry(source: Path | JournalBroker) -> None:
         await asyncio.to_thread(run, source, scene.lake, once=True, spark=spark)

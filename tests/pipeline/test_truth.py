@@ -54,7 +54,8 @@ QUALITIES = [
 class TrueSample(NamedTuple):
     """A sample, comparable: the value is its text, so that not a number equals itself."""
 
-    index: int
+    number: int
+    """The index of its parameter."""
     name: str
     time_ns: int
     quality: int
@@ -67,14 +68,15 @@ def values_of(kind: str) -> list[Any]:
         sign, bits = INTEGERS[kind]
         low, high = (0, 2**bits - 1) if sign == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
         return [low, high, 1, high - 1, 7]
-    return {
+    others: dict[str, list[Any]] = {
         "bool": [True, False, True, True, False],
         "f32": [0.1, -0.0, math.nan, math.inf, 3.4028234663852886e38],
         "f64": [0.1, -0.0, math.nan, -math.inf, 5e-324],
         "text": ["", "läuft", "a\nb", "\N{AIRPLANE}", "x" * 300],
         "bytes": [b"", b"\0\xff", b"text", bytes(range(256)), b"\n"],
         "enum": [0, 1, 200, 7, 0],  # 7 has no label
-    }[kind]
+    }
+    return others[kind]
 
 
 class LivePublisher:
@@ -194,7 +196,10 @@ class LiveSubscriber:
             names = frame.table.names(indices).tolist()
             columns = (one.sample_times(), one.sample_qualities(), one.values)
             rows = zip(indices.tolist(), names, *(each.tolist() for each in columns), strict=True)
-            self.received += [TrueSample(*row[:4], repr(row[4])) for row in rows]
+            self.received += [
+                TrueSample(number, name, time_ns, quality, repr(value))
+                for number, name, time_ns, quality, value in rows
+            ]
 
 
 def value_in(row: Mapping[str, Any], parameter: Parameter) -> Any:
@@ -290,7 +295,10 @@ async def test_subscribers_exports_and_the_lake_have_the_same_samples(
         for source in (str(broker.data), broker.url):
             out = tmp_path / f"{len(source)}.parquet"
             assert await exported(source, out, types) == truth, source
-        places = broker.data / "journal", JournalBroker.from_options(broker.url, {})
+        places: list[Path | JournalBroker] = [
+            broker.data / "journal",
+            JournalBroker.from_options(broker.url, {}),
+        ]
         for number, journal in enumerate(places):
             lake = tmp_path / f"lake-{number}"
             await asyncio.to_thread(run, journal, lake, once=True, consumer=f"lake-{number}")
