@@ -36,7 +36,7 @@ from tests.running_broker import RunningBroker, kept_address
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-ROUNDS = int(os.environ.get("ROUNDS", "20"))
+ROUNDS = int(os.environ.get("ROUNDS", "12"))
 SPARK_ROUNDS = max(1, ROUNDS // 20)
 PATIENCE_S = 200
 """Spark alone may take minutes on a busy machine."""
@@ -152,8 +152,7 @@ class HeldProcess:
 async def held(*arguments: str) -> AsyncIterator[HeldProcess]:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        "-m",
-        "tests.pipeline.held_archive",
+        held_archive.__file__,
         *arguments,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
