@@ -309,19 +309,19 @@ async def test_every_sample_is_there_once_although_spark_s_workers_are_killed(
     cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]
     alive, journal = scene.folder / "alive", scene.broker.data / "journal"
     network = JournalBroker.from_options(scene.broker.url, {})
-    sources = cycle[Path | JournalBroker]([journal, network])
+    sources: list[Path | JournalBroker] = [journal, network]
 
     async def carry(source: Path | JournalBroker) -> None:
         await asyncio.to_thread(run, source, scene.lake, once=True, spark=spark)
 
     async with numbered_frames(scene.broker.url) as publisher:
-        for step in WORKER_STEPS * SPARK_ROUNDS:
+        for step, source in zip(WORKER_STEPS * SPARK_ROUNDS, cycle(sources), strict=False):
             alive.touch()
             await publisher.publish(BURST)
             killed = partial(write_and_be_killed, step=step, alive=alive)
             monkeypatch.setattr(ingest, "write_ranges", killed)
             with pytest.raises(PipelineError):
-                await carry(next(sources))
+                await carry(source)
             assert not alive.exists()
             scene.killed["worker killed"] += 1
         await carry(journal)
