@@ -36,7 +36,7 @@ from tests.running_broker import RunningBroker, kept_address
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-ROUNDS = int(os.environ.get("ROUNDS", "12"))
+ROUNDS = int(os.environ.get("ROUNDS", "14"))
 SPARK_ROUNDS = max(1, ROUNDS // 20)
 PATIENCE_S = 200
 """Spark alone may take minutes on a busy machine."""
@@ -220,7 +220,7 @@ async def finish(scene: Scene) -> None:
 async def test_every_sample_is_in_the_lake_once_whatever_is_killed_at_any_step(
     scene: Scene,
 ) -> None:
-    rounds = islice(cycle(scattered([*product(STEPS, HAPPENINGS, SOURCES)])), ROUNDS)
+    rounds = islice(cycle(planned()), ROUNDS)
     async with numbered_frames(scene.broker.url) as publisher:
         for number, (step, what, source) in enumerate(rounds):
             await publisher.publish(BURST // 2)
@@ -237,10 +237,15 @@ async def test_every_sample_is_in_the_lake_once_whatever_is_killed_at_any_step(
     assert_all_is_there_once(scene, publisher)
 
 
-def scattered(rounds: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
-    """The same, so that neighbours differ in everything and a few are already of all kinds."""
-    # 37 and the number of rounds have no common factor.
-    return [rounds[37 * number % len(rounds)] for number in range(len(rounds))]
+def planned() -> list[tuple[str, str, str]]:
+    """All that can happen at each step: first a kill at each, then the others in mixed order."""
+    every = [*product(STEPS, HAPPENINGS, SOURCES)]
+    kills = [
+        (step, DEADLY[number % 2], SOURCES[number // 2 % 2]) for number, step in enumerate(STEPS)
+    ]
+    # 37 and the number of rounds have no common factor, so that neighbours differ in everything.
+    mixed = [every[37 * number % len(every)] for number in range(len(every))]
+    return kills + [one for one in mixed if one not in kills]
 
 
 async def kill_compaction(scene: Scene) -> None:
