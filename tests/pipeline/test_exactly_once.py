@@ -63,7 +63,7 @@ pytestmark = pytest.mark.timeout(3600)
 
 
 @dataclass
-class Scene:
+class ArchivedBroker:
     """A broker at one address, its lake, and what has happened to them."""
 
     folder: Path
@@ -101,10 +101,12 @@ def start_broker(folder: Path, address: str) -> RunningBroker:
 
 
 @pytest.fixture
-def scene(tmp_path: Path, record_property: Callable[[str, object], None]) -> Iterator[Scene]:
+def archived(
+    tmp_path: Path, record_property: Callable[[str, object], None]
+) -> Iterator[ArchivedBroker]:
     """A broker that is stopped well at the end."""
     with kept_address() as address:
-        made = Scene(tmp_path, address, start_broker(tmp_path, address), record_property)
+        made = ArchivedBroker(tmp_path, address, start_broker(tmp_path, address), record_property)
         yield made
         code, errors = made.broker.stop()
         assert code == 0, errors
@@ -165,15 +167,15 @@ async def held(*arguments: str) -> AsyncIterator[HeldProcess]:
             await process.wait()
 
 
-async def happen(what: str, scene: Scene, archive: HeldProcess) -> None:
+async def happen(what: str, archived: ArchivedBroker, archive: HeldProcess) -> None:
     """Something happens while the archive waits at a step."""
     if what in {"broker killed", "both killed"}:
-        await scene.restart_broker()
+        await archived.restart_broker()
     if what == "compacted":
-        await scene.compact()
+        await archived.compact()
     if what in DEADLY:
         await archive.kill()
-        scene.killed["archive killed"] += 1
+        archived.killed["archive killed"] += 1
 
 
 def lake_samples(lake: Path) -> Counter[NumberedSample]:
@@ -182,21 +184,21 @@ def lake_samples(lake: Path) -> Counter[NumberedSample]:
     return Counter(NumberedSample(**row) for row in rows)
 
 
-def assert_all_is_there_once(scene: Scene, publisher: NumberedFrames) -> None:
-    found = lake_samples(scene.lake)
+def assert_all_is_there_once(archived: ArchivedBroker, publisher: NumberedFrames) -> None:
+    found = lake_samples(archived.lake)
     assert found - publisher.acknowledged == Counter(), "more than was acknowledged"
     assert publisher.acknowledged - found == Counter(), "less than was acknowledged"
     assert set(found.values()) == {1}
-    frames = open_table(scene.lake, "frames").to_pyarrow_table(columns=["sequence", "samples"])
+    frames = open_table(archived.lake, "frames").to_pyarrow_table(columns=["sequence", "samples"])
     assert sorted(frames.column("sequence").to_pylist()) == [*range(publisher.frames)]
     assert set(frames.column("samples").to_pylist()) == {10}
-    messages = open_table(scene.lake, "messages").to_pyarrow_table(columns=["offset", "payload"])
-    expected = payloads_in(scene.broker.data / "journal")
+    messages = open_table(archived.lake, "messages").to_pyarrow_table(columns=["offset", "payload"])
+    expected = payloads_in(archived.broker.data / "journal")
     rows = zip(*(messages.column(name).to_pylist() for name in ("offset", "payload")), strict=True)
     assert sorted(rows) == expected
-    assert open_table(scene.lake, "set_aside").to_pyarrow_table().num_rows == 0
-    happened = ", ".join(f"{what} {count}" for what, count in scene.killed.items())
-    scene.tell(TOLD, f"{len(expected)} messages, {len(found)} samples, once each; {happened}")
+    assert open_table(archived.lake, "set_aside").to_pyarrow_table().num_rows == 0
+    happened = ", ".join(f"{what} {count}" for what, count in archived.killed.items())
+    archived.tell(TOLD, f"{len(expected)} messages, {len(found)} samples, once each; {happened}")
 
 
 def payloads_in(journal: Path) -> list[tuple[int, bytes]]:
@@ -210,31 +212,31 @@ def payloads_in(journal: Path) -> list[tuple[int, bytes]]:
     return found
 
 
-async def finish(scene: Scene) -> None:
+async def finish(archived: ArchivedBroker) -> None:
     """Carry the rest without trouble, and compact everything once more."""
-    async with held(*scene.arguments("folder", "--once")) as archive:
+    async with held(*archived.arguments("folder", "--once")) as archive:
         await archive.end()
-    assert await scene.compact() > 0
+    assert await archived.compact() > 0
 
 
 async def test_every_sample_is_in_the_lake_once_whatever_is_killed_at_any_step(
-    scene: Scene,
+    archived: ArchivedBroker,
 ) -> None:
     rounds = islice(cycle(planned()), ROUNDS)
-    async with numbered_frames(scene.broker.url) as publisher:
+    async with numbered_frames(archived.broker.url) as publisher:
         for number, (step, what, source) in enumerate(rounds):
             await publisher.publish(BURST // 2)
-            async with held(*scene.arguments(source, "--once")) as archive:
+            async with held(*archived.arguments(source, "--once")) as archive:
                 meanwhile = asyncio.create_task(publisher.publish(BURST // 2))
                 await archive.reach(step)
-                await happen(what, scene, archive)
+                await happen(what, archived, archive)
                 if what not in DEADLY:
                     await archive.end()
                 await meanwhile
             if number % 5 == 4:
-                await kill_compaction(scene)
-        await finish(scene)
-    assert_all_is_there_once(scene, publisher)
+                await kill_compaction(archived)
+        await finish(archived)
+    assert_all_is_there_once(archived, publisher)
 
 
 def planned() -> list[tuple[str, str, str]]:
@@ -248,13 +250,13 @@ def planned() -> list[tuple[str, str, str]]:
     return kills + [one for one in mixed if one not in kills]
 
 
-async def kill_compaction(scene: Scene) -> None:
+async def kill_compaction(archived: ArchivedBroker) -> None:
     """New files are written, and the old ones not yet replaced, when it is killed."""
-    async with held("upkeep", str(scene.lake)) as upkeep:
+    async with held("upkeep", str(archived.lake)) as upkeep:
         # There may be nothing to compact.
         if await upkeep.next_step() == "compacted":
             await upkeep.kill()
-            scene.killed["compaction killed"] += 1
+            archived.killed["compaction killed"] += 1
 
 
 DRIVER_STEPS = ("begun", *STEPS[STEPS.index("writing done") :])
@@ -268,20 +270,22 @@ WORKER_STEPS = (
 )
 
 
-async def test_every_sample_is_there_once_although_spark_s_driver_is_killed(scene: Scene) -> None:
+async def test_every_sample_is_there_once_although_spark_s_driver_is_killed(
+    archived: ArchivedBroker,
+) -> None:
     """The driver waits in Spark's batch: what is killed there is before Spark's own commit."""
     steps = cycle(reversed(DRIVER_STEPS))
-    async with numbered_frames(scene.broker.url) as publisher:
+    async with numbered_frames(archived.broker.url) as publisher:
         for source in islice(cycle(SOURCES), SPARK_ROUNDS):
             await publisher.publish(BURST)
-            async with held(*scene.arguments(source, "--trigger-ms", "50")) as archive:
+            async with held(*archived.arguments(source, "--trigger-ms", "50")) as archive:
                 for what in ("broker killed", "compacted", "both killed"):
                     await archive.reach(next(steps))
                     meanwhile = asyncio.create_task(publisher.publish(BURST))
-                    await happen(what, scene, archive)
+                    await happen(what, archived, archive)
                     await meanwhile
-        await finish(scene)
-    assert_all_is_there_once(scene, publisher)
+        await finish(archived)
+    assert_all_is_there_once(archived, publisher)
 
 
 def write_and_be_killed(
@@ -309,17 +313,17 @@ def write_and_be_killed(
 
 
 async def test_every_sample_is_there_once_although_spark_s_workers_are_killed(
-    spark: "SparkSession", scene: Scene, monkeypatch: pytest.MonkeyPatch
+    spark: "SparkSession", archived: ArchivedBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]
-    alive, journal = scene.folder / "alive", scene.broker.data / "journal"
-    network = JournalBroker.from_options(scene.broker.url, {})
+    alive, journal = archived.folder / "alive", archived.broker.data / "journal"
+    network = JournalBroker.from_options(archived.broker.url, {})
     sources: list[Path | JournalBroker] = [journal, network]
 
     async def carry(source: Path | JournalBroker) -> None:
-        await asyncio.to_thread(run, source, scene.lake, once=True, spark=spark)
+        await asyncio.to_thread(run, source, archived.lake, once=True, spark=spark)
 
-    async with numbered_frames(scene.broker.url) as publisher:
+    async with numbered_frames(archived.broker.url) as publisher:
         for step, source in zip(WORKER_STEPS * SPARK_ROUNDS, cycle(sources), strict=False):
             alive.touch()
             await publisher.publish(BURST)
@@ -328,7 +332,7 @@ async def test_every_sample_is_there_once_although_spark_s_workers_are_killed(
             with pytest.raises(PipelineError):
                 await carry(source)
             assert not alive.exists()
-            scene.killed["worker killed"] += 1
+            archived.killed["worker killed"] += 1
         await carry(journal)
-        await finish(scene)
-    assert_all_is_there_once(scene, publisher)
+        await finish(archived)
+    assert_all_is_there_once(archived, publisher)
