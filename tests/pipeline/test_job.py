@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from pyspark.errors import StreamingQueryException
+from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from slipring.errors import JournalGap, PipelineError
@@ -43,12 +43,23 @@ class Stream:
     def follow(self, tmp_path: Path) -> None:
         write_messages(tmp_path / "journal", 1)
         journal = JournalFolder(str(tmp_path / "journal"))
-        ingest = Ingest(Destination(journal, tmp_path / "lake"), lambda _commit: None)
-        follow(cast("DataStreamWriter", self), threading.Event(), ingest)
+        self.ingest = Ingest(Destination(journal, tmp_path / "lake"), lambda _commit: None)
+        follow(cast("DataStreamWriter", self), threading.Event(), self.ingest)
 
 
-def test_a_slow_start_is_tried_again(tmp_path: Path) -> None:
-    stream = Stream(SLOW_START, None)
+class StreamOfWorkers(Stream):
+    """The same, where it is the writing of files in Spark's workers that fails."""
+
+    def exception(self) -> StreamingQueryException | None:
+        failure = super().exception()
+        if failure is not None:
+            self.ingest.failure = PySparkException(str(failure))
+        return failure
+
+
+@pytest.mark.parametrize("kind", [Stream, StreamOfWorkers])
+def test_a_slow_start_is_tried_again(tmp_path: Path, kind: type[Stream]) -> None:
+    stream = kind(SLOW_START, None)
     stream.follow(tmp_path)
     assert stream.starts == 2
 
@@ -60,8 +71,9 @@ def test_a_start_that_is_always_slow_is_told(tmp_path: Path) -> None:
     assert stream.starts == START_ATTEMPTS
 
 
-def test_any_other_failure_is_not_tried_again(tmp_path: Path) -> None:
-    stream = Stream("the disk is full", None)
+@pytest.mark.parametrize("kind", [Stream, StreamOfWorkers])
+def test_any_other_failure_is_not_tried_again(tmp_path: Path, kind: type[Stream]) -> None:
+    stream = kind("the disk is full", None)
     with pytest.raises(PipelineError, match="the disk is full"):
         stream.follow(tmp_path)
     assert stream.starts == 1

@@ -7,7 +7,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyspark.errors import StreamingQueryException
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
@@ -59,9 +60,10 @@ def follow(stream: DataStreamWriter, stop: threading.Event, ingest: Ingest) -> N
     for attempts_left in reversed(range(START_ATTEMPTS)):
         try:
             _wait(stream.start(), stop, ingest)
-        except StreamingQueryException as failure:
+        except (PySparkException, Py4JError) as failure:
             if SLOW_START not in str(failure) or attempts_left == 0:
                 raise explained(failure) from failure
+            ingest.failure = None
         else:
             return
 
