@@ -10,7 +10,7 @@ import pytest
 import slipring
 from slipring.errors import ConnectError, JournalError, JournalGap
 from slipring.journal.columns import record_batch
-from slipring.journal.location import JournalBroker
+from slipring.journal.location import JournalBroker, settled_end
 from slipring.native import RemoteJournal
 from tests.journal_messages import payloads, write_messages
 from tests.running_broker import RunningBroker
@@ -85,3 +85,15 @@ def test_an_address_where_nobody_listens_is_told_at_once() -> None:
     options = {"identity": None, "user": None, "password": None, "tls": None}
     with pytest.raises(ConnectError, match="connection refused"):
         RemoteJournal("mqtt://127.0.0.1:1", {**options, "timeout_s": 5.0, "patience_s": 60.0})
+
+
+def test_a_prefetched_answer_does_not_hide_the_next_one(broker: RunningBroker) -> None:
+    """Each wait would end with the time-out, and without patience that is an error."""
+    publish(broker.url, 3_000)
+    settled_end(JournalBroker(broker.url).open())
+    options = {"timeout_s": 20.0, "patience_s": 0.0, "identity": None}
+    reader = RemoteJournal(broker.url, {**options, "user": None, "password": None, "tls": None})
+    for start in range(0, 2_900, 100):
+        # The answer behind this one is on its way, or here, when the position is asked for.
+        reader.read(start, start + 100, 200)
+        reader.check_position(start)
