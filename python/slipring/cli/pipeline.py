@@ -129,10 +129,7 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
         on_batch=_tell,
         on_progress=_tell_progress,
     )
-    if backfill is None:
-        made.run(names)
-    else:
-        _backfill(made, names, backfill)
+    _run(made, names, backfill)
 
 
 def _journal(data: Path, broker: str | None, given: dict[str, str]) -> JournalLocation:
@@ -143,10 +140,13 @@ def _journal(data: Path, broker: str | None, given: dict[str, str]) -> JournalLo
     return JournalFolder(str((data / "journal").absolute()))
 
 
-def _backfill(made: "PipelineRun", names: list[str], times: tuple[str, str]) -> None:
+def _run(made: "PipelineRun", names: list[str], backfill: tuple[str, str] | None) -> None:
+    if backfill is None:
+        made.run(names)
+        return
     if names != ["derive"]:
         raise PipelineError("--backfill goes with the job derive alone")
-    from_ns, to_ns = map(parse_time, times)
+    from_ns, to_ns = map(parse_time, backfill)
     print(f"  {made.backfill(from_ns, to_ns):,} values computed again", flush=True)
 
 

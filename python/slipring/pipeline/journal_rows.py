@@ -10,7 +10,8 @@ from slipring.journal.location import JournalLocation
 def cores_of(spark: SparkSession) -> dict[str, str]:
     """The option of the source that divides the work among the cores of the cluster, if any."""
     context = spark.sparkContext
-    return {} if context.master.startswith("local") else {"cores": str(context.defaultParallelism)}
+    is_local = (context.master or "local").startswith("local")
+    return {} if is_local else {"cores": str(context.defaultParallelism)}
 
 
 @dataclass(frozen=True)
