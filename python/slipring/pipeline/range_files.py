@@ -12,11 +12,11 @@ from slipring.journal.columns import read_batches
 from slipring.journal.frame_rows import read_frames
 from slipring.journal.location import Journal
 from slipring.journal.samples import JournalSamples, SetAside
+from slipring.journal.worker_memory import settle
 from slipring.lake.files import FILE_SCHEMA, WrittenFile, constant, write_file
 from slipring.lake.specs import FRAMES, MESSAGES, SAMPLES, SET_ASIDE
 from slipring.lake.storage import LakeLocation
 from slipring.lake.table_spec import TableSpec
-from slipring.spark.worker_memory import settle
 
 SAMPLE_ROWS_MAX = 1_000_000
 """Samples of one file: they are sorted in memory, about 250 bytes each while that is done."""

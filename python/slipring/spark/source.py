@@ -31,12 +31,12 @@ from pyspark.sql.types import StructType
 from slipring.journal.location import Journal, OpenJournal
 from slipring.journal.message_size import message_bytes
 from slipring.journal.offsets import JournalPosition, advance, check_within, resolve, split
+from slipring.journal.worker_memory import settle
 from slipring.spark.options import SourceOptions, parse_options
 from slipring.spark.pushed import narrowed
 from slipring.spark.rows import PARTITION_BYTES_MIN, read_rows
 from slipring.spark.sink import batch_writer, stream_writer
 from slipring.spark.sink_options import parse_sink_options
-from slipring.spark.worker_memory import settle
 
 LARGE_MESSAGE_BYTES = 1_024
 """A message of this size is a frame with many samples; a range of smaller ones is quickly done."""

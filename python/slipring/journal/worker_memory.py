@@ -1,4 +1,4 @@
-"""The memory of a Python worker of Spark. Must never import pyspark.
+"""The memory of a Python worker that reads journals for Spark. Must never import pyspark.
 
 Nothing but a worker calls it.
 """
