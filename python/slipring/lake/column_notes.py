@@ -12,6 +12,7 @@ TABLE_NOTES = {
     "rollup_1h": "one row for each parameter and hour",
     "rollup_late": "parts of windows that came too late to be added to their window",
     "events": "each time that a parameter went beyond a limit, or came back",
+    "limit_state": "how each limit stands now, one row for each limit of each parameter",
     "latency": "the age of samples at each hop, by publisher and window",
     "subscriptions": "how regularly samples arrived, by parameter and window",
     "budget": "bytes of each vehicle and day, against its cap",
