@@ -77,6 +77,8 @@ _COLUMN_NOTES = {
     "sum": "sum of the values",
     "weighted": "integral of the value over time, value times nanoseconds",
     "weighted_ns": "the span of that integral",
+    "gaps": "times between parts of the window, with the value that is held in each; packed",
+    "overlaps": "parts of the window that overlap in time; its weighted mean is then approximate",
     "every": "length of the window",
     "reason": "why",
     "name": "name of the parameter, which is its topic",
