@@ -54,6 +54,7 @@ QUESTIONS: dict[str, list[tuple[str, object]]] = {
     "about the journal": [("journal/about", b"")],
     "the journal": [("journal/read", struct.pack("<QQI", 0, FAR, 4 << 20))],
     "samples in the journal": [("journal/samples", struct.pack("<QQ", 0, FAR))],
+    "definitions in the journal": [("journal/definitions", struct.pack("<IQ", 0, 0))],
     "a time in the journal": [("journal/at", struct.pack("<q", 1))],
     "a place in the journal": [("journal/position", struct.pack("<QQ", 0, 0))],
     "a consumer of another journal": [

@@ -1,5 +1,6 @@
 """Derived values are computed once, live and from history, to the last bit (D1)."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -95,7 +96,15 @@ def test_killed_anywhere_every_value_is_once_in_the_lake_and_on_the_bus(
     lake = tmp_path / "lake"
     for step in ("computed", "kept", "sent", "acknowledged", "end"):
         command = [sys.executable, str(PROGRAM), broker.url, str(lake), step]
-        done = subprocess.run(command, timeout=WAIT_S, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command,
+            timeout=WAIT_S,
+            capture_output=True,
+            text=True,
+            check=False,
+            # The program imports other modules of the tests.
+            env={**os.environ, "PYTHONPATH": str(PROGRAM.parents[2])},
+        )
         assert done.returncode == (0 if step == "end" else -signal.SIGKILL), done.stderr[-2000:]
     broker.stop()
     found = derived(lake)

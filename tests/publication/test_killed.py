@@ -1,5 +1,6 @@
 """Every row is on the bus once, whichever process is killed at whichever step (D1)."""
 
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -23,6 +24,9 @@ STEPS = ("encoded", "logged", "sent", "acknowledged", "finished")
 RECOVERY = ("fenced", "barrier", "compared")
 WAIT_S = 280
 
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+"""The program imports other modules of the tests."""
+
 pytestmark = pytest.mark.timeout(600)
 
 
@@ -38,6 +42,7 @@ def publish(url: str, folder: Path, kind: str, *kills: str) -> list[str]:
         text=True,
         timeout=WAIT_S,
         check=True,
+        env=ENVIRONMENT,
     )
     return done.stdout.split("\n")[:-1]
 
@@ -89,7 +94,7 @@ def test_a_broker_killed_at_every_step_has_each_row_once(
     sink.with_suffix(".pid").write_text(str(broker.process.pid))
     kills, deaths = [*both, *killed], 0
     with subprocess.Popen(
-        program(broker.url, sink, kind, *kills), stdout=subprocess.DEVNULL
+        program(broker.url, sink, kind, *kills), stdout=subprocess.DEVNULL, env=ENVIRONMENT
     ) as running:
         while running.poll() is None:
             try:
