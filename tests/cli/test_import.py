@@ -144,9 +144,26 @@ def test_a_broker_that_goes_away_is_told_with_what_it_acknowledged(
         while not (is_acknowledged(broker) and is_all_read(broker)):
             assert process.poll() is None, process.communicate()
         broker.stop(signal.SIGKILL)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=120)
     assert process.returncode == 1
     assert "lost the connection" in errors
+    assert 0 < heard_of(errors) <= BATCH
+
+
+def test_an_import_does_not_wait_for_ever_for_a_broker_that_is_gone(
+    fifo: Path, broker: RunningBroker
+) -> None:
+    process = started("import", fifo, "--to", broker.url)
+    with fifo.open("wb") as stream:
+        row = b'{"topic": "a", "payload": "1"}\n'
+        stream.write(row * BATCH)
+        stream.flush()
+        while not is_acknowledged(broker):
+            assert process.poll() is None, process.communicate()
+        broker.stop(signal.SIGKILL)
+        stream.write(row * BATCH)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 1
     assert 0 < heard_of(errors) <= BATCH
 
 

@@ -12,7 +12,7 @@ from slipring.cli import interrupt
 from slipring.cli.access import Access
 from slipring.cli.display import counted
 from slipring.cli.history_options import HistoryOptions
-from slipring.cli.import_history import import_history, resume_hint
+from slipring.cli.import_history import RECONNECT_S, import_history, resume_hint
 from slipring.cli.option_sets import option_sets
 from slipring.cli.progress import ProgressDisplay
 
@@ -99,7 +99,7 @@ async def _into_broker(path: Path, access: Access, *, skip: int, skip_bad: bool)
     from slipring.recording.message_file import open_messages
 
     with open_messages(path) as file:
-        async with access.connect() as bus:
+        async with access.connect(reconnect_s=RECONNECT_S) as bus:
             publisher = bus.publisher()
             progress = MessageProgress(lambda: publisher.settled, skip)
             arrived = partial(_arrived, progress, "acknowledged")

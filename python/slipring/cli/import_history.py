@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from slipring.recording.history.read.import_columns import ImportColumns
     from slipring.recording.importing import MessageProgress
 
+RECONNECT_S = 30.0
+"""How long an import waits for a broker that is gone, before it says what arrived and ends."""
+
 
 async def import_history(path: Path, options: HistoryOptions, access: Access, skip: int) -> None:
     """Declare the parameters of a file, and publish its samples."""
@@ -27,7 +30,7 @@ async def import_history(path: Path, options: HistoryOptions, access: Access, sk
 
     read_options = ReadOptions(options.time_column, options.time_format, options.units)
     file = open_history(path, read_options)
-    async with access.connect() as bus:
+    async with access.connect(reconnect_s=RECONNECT_S) as bus:
         prefix, given = options.prefix or "", options.given(await bus.table())
         with interrupt.blocking():
             columns = ImportColumns(file, prefix, given)
