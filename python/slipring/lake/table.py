@@ -29,7 +29,7 @@ it does notice that two commits are of one application.
 """
 COMMIT_ATTEMPTS = 20
 LOG_HOURS = 1
-"""A table with two commits per second has 7,200 log entries then. Each commit lists them: 30 ms."""
+"""A table with two commits per second has 7,200 log entries then. Each commit lists them."""
 CLEAN_EVERY = 100
 """Commits between two looks for log entries that are too old; a look costs as much as five."""
 
