@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from slipring.journal.columns import DELTA_PACKED
 from slipring.journal.columns import SCHEMA as MESSAGE_SCHEMA
+from slipring.journal.samples import SCHEMA as SOURCE_SCHEMA
 from slipring.lake.job_specs import (
     BUDGET,
     EVENTS,
@@ -55,25 +56,7 @@ MESSAGES = TableSpec(
 )
 """A row for each offset of a journal."""
 
-SAMPLE_SCHEMA = pa.schema(
-    [
-        pa.field("journal", pa.string(), nullable=False),
-        pa.field("parameter", pa.string(), nullable=False),
-        pa.field("index", pa.int32(), nullable=False),
-        pa.field("source_time", _TIME, nullable=False),
-        pa.field("source_ns", pa.int64(), nullable=False),
-        pa.field("receive_time", _TIME, nullable=False),
-        pa.field("receive_ns", pa.int64(), nullable=False),
-        pa.field("value", pa.float64()),
-        pa.field("integer", pa.decimal128(20, 0)),
-        pa.field("text", pa.string()),
-        pa.field("bytes", pa.binary()),
-        pa.field("quality", pa.int16(), nullable=False),
-        pa.field("kind", pa.string(), nullable=False),
-        pa.field("unit", pa.string()),
-        pa.field("offset", pa.int64(), nullable=False),
-    ]
-)
+SAMPLE_SCHEMA = pa.schema([pa.field("journal", pa.string(), nullable=False), *SOURCE_SCHEMA])
 """The columns of `samples` and `derived`, without the partition."""
 
 
