@@ -51,8 +51,6 @@ MESSAGES = TableSpec(
     few=("journal",),
     dictionary=("publisher", "topic", "qos"),
     encodings=DELTA_PACKED,
-    # Enough rows to compress well. The reader's byte limit bounds a worker's memory.
-    group_rows=1 << 20,
 )
 """A row for each offset of a journal."""
 

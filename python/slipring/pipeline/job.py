@@ -81,12 +81,13 @@ def run(  # noqa: PLR0913 (every option has its name at the call)
     require_java()
     from slipring.pipeline.ingest import Ingest
     from slipring.pipeline.query import QuerySchedule, carry
-    from slipring.pipeline.session import own_session
+    from slipring.pipeline.session import QUICK_JAVA, own_session
 
     where = checkpoint or _checkpoint(destination.lake)
     schedule = QuerySchedule(where, batch_messages_max, None if once else trigger_ms)
     ingest = Ingest(destination, on_batch)
-    session = own_session(master, on_step, conf) if spark is None else nullcontext(spark)
+    own = own_session(master, on_step, conf, QUICK_JAVA)
+    session = own if spark is None else nullcontext(spark)
     carry(ingest, schedule, session=session, stop=stop, on_step=on_step)
 
 

@@ -17,9 +17,12 @@ from slipring.errors import PipelineError
 _LOG_CONFIG = Path(__file__).with_name("log4j2.properties")
 
 
-# The work is done by Python workers; Java only plans and schedules. So its code is compiled quickly
-# rather than optimised, and its garbage is collected on one thread.
-QUICK_JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData"
+# For rows that go through Java: its compiler optimises, which makes them twice as fast and the
+# start some seconds of processor time longer. Garbage is collected on one thread.
+ROW_JAVA = "-XX:+UseSerialGC -XX:-UsePerfData"
+# For the archive, whose rows stay in Python workers. Java only plans and schedules there, so its
+# code is compiled quickly rather than optimised.
+QUICK_JAVA = f"{ROW_JAVA} -XX:TieredStopAtLevel=1"
 
 # A task of a cluster is tried again elsewhere: when its machine is gone, or when its Python process
 # did not start within the ten seconds that Spark gives it. A lake shows only what is committed.
@@ -31,15 +34,16 @@ def own_session(
     master: str,
     on_step: Callable[[str], None] = lambda _step: None,
     conf: Mapping[str, str] | None = None,
+    java: str = ROW_JAVA,
 ) -> Iterator[SparkSession]:
     """A session that ends with the block, unless it was running before.
 
-    `conf` has settings of Spark by name, which count more than ours.
+    `conf` has settings of Spark by name, which count more than ours; `java` the options of Java.
     """
     found = SparkContext._active_spark_context  # noqa: SLF001 (Spark has no public way to ask)
     on_step(f"starting Spark on {master}; this takes some seconds")
     began_s = time.monotonic()
-    session = _start(master, conf or {})
+    session = _start(session_settings(master, java) | dict(conf or {}))
     on_step(f"Spark is ready after {time.monotonic() - began_s:.1f} s")
     try:
         yield session
@@ -50,13 +54,14 @@ def own_session(
                 session.stop()
 
 
-def session_settings(master: str) -> dict[str, str]:
+def session_settings(master: str, java: str = ROW_JAVA) -> dict[str, str]:
     """The settings of a session; on a cluster, also those that let its machines work for us."""
     cores = str(_cores(master))
     settings = {
         "spark.app.name": "slipring",
+        "spark.master": master,
         "spark.driver.extraJavaOptions": (
-            f"-Dlog4j2.configurationFile={_LOG_CONFIG.as_uri()} {QUICK_JAVA}"
+            f"-Dlog4j2.configurationFile={_LOG_CONFIG.as_uri()} {java}"
         ),
         "spark.scheduler.mode": "FAIR",
         "spark.sql.catalogImplementation": "in-memory",
@@ -73,7 +78,7 @@ def session_settings(master: str) -> dict[str, str]:
         }
     else:
         settings |= {
-            "spark.executor.extraJavaOptions": QUICK_JAVA,
+            "spark.executor.extraJavaOptions": ROW_JAVA,
             "spark.task.maxFailures": str(TASK_FAILURES_MAX),
         }
     if (host := _standalone_host(master)) is not None and "SPARK_LOCAL_IP" not in os.environ:
@@ -98,15 +103,15 @@ def _address_towards(host: str) -> str:
         raise PipelineError(f"there is no way to the Spark master {host}: {error}") from None
 
 
-def _start(master: str, conf: Mapping[str, str]) -> SparkSession:
+def _start(settings: Mapping[str, str]) -> SparkSession:
     # Spark's workers must run in this environment, not in the first python3 on the path.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     # For Spark's launcher, a small Java program that starts the large one.
     os.environ.setdefault("SPARK_LAUNCHER_OPTS", QUICK_JAVA)
-    if master.startswith("local"):
+    if settings["spark.master"].startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    builder = SparkSession.builder.master(master)
-    for name, value in (session_settings(master) | dict(conf)).items():
+    builder = SparkSession.builder
+    for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 

@@ -1,4 +1,4 @@
-"""PySpark: the data source `format("slipring")`, and the tables of a lake as views.
+"""PySpark: the data source `format("slipring")`, its rows by `read`, a lake's tables as views.
 
 Spark finds the source through `pyspark_slipring`. Must never know the broker.
 """
@@ -9,11 +9,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from slipring.spark.lake_views import LakeViews
 
-__all__ = ["tables"]
+__all__ = ["read", "read_stream", "tables"]
+
+
+def read(spark: "SparkSession", journal: str | Path, **options: str) -> "DataFrame":
+    """The rows of `spark.read.format("slipring")` with these options, in about half the time.
+
+    Takes every option of the source but `pushFilters`.
+    """
+    from slipring.spark.decoded import decoded
+
+    return decoded(spark, {"path": str(journal), **options}, is_stream=False)
+
+
+def read_stream(spark: "SparkSession", journal: str | Path, **options: str) -> "DataFrame":
+    """The rows of `spark.readStream.format("slipring")` with these options, as `read`."""
+    from slipring.spark.decoded import decoded
+
+    return decoded(spark, {"path": str(journal), **options}, is_stream=True)
 
 
 def tables(
