@@ -131,3 +131,10 @@ def duration(seconds: float) -> str:
         if whole >= length:
             return f"{whole // length} {unit}"
     return f"{whole} s"
+
+
+def lag(seconds: float | None) -> str:
+    """How far behind in time, in tenths of a second while it is short; nothing if unknown."""
+    if seconds is None:
+        return ""
+    return f"{seconds:.1f} s" if seconds < 60 else duration(seconds)
