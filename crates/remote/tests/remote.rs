@@ -231,6 +231,7 @@ fn the_broker_commits_a_consumers_position() {
     let noted = consumers::list(&folder.0).unwrap();
     let position = noted[0].position.unwrap();
     assert_eq!((noted[0].name.as_str(), position.offset), ("lake", 12));
+    assert_eq!(noted[0].note, "a note");
     assert_eq!(position.journal, journal.identity());
     for (name, offset) in [("../lake", 1), ("", 1), ("lake", 21)] {
         assert!(

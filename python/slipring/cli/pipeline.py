@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from slipring.cli.pipeline_display import PipelineDisplay
 from slipring.cli.recording_range import DATA, check_named
 from slipring.errors import PipelineError
 from slipring.journal.location import JournalBroker, JournalFolder, JournalLocation
@@ -14,9 +15,7 @@ from slipring.recording.moment import parse_time
 
 if TYPE_CHECKING:
     from slipring.pipeline.config import PipelineConfig
-    from slipring.pipeline.destination import LakeCommit
     from slipring.pipeline.pipeline_run import PipelineRun
-    from slipring.pipeline.run_jobs import JobProgress
 
 pipeline = typer.Typer(
     help="Carry the journal into a lake of tables, through Spark.", no_args_is_help=True
@@ -106,14 +105,16 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
         slipring pipeline run --broker mqtts://broker.example --user lake --lake s3://lake/jet
     """
     from slipring.lake.storage import LakeLocation
-    from slipring.pipeline.pipeline_run import PipelineRun
+    from slipring.pipeline.pipeline_run import ARCHIVE, PipelineRun
 
     given = {name: text for name, text in (("user", user), ("ca", ca)) if text}
     where, names = LakeLocation.of(lake or data / "lake"), jobs or ["archive"]
     source = broker or data / "journal"
     print(f"slipring pipeline: {', '.join(names)}: {source} to {where.uri}", flush=True)
+    journal = _journal(data, broker, given)
+    display = PipelineDisplay(journal)
     made = PipelineRun(
-        journal=_journal(data, broker, given),
+        journal=journal,
         lake=where,
         config=_config(config),
         bus=None if bus is None else JournalBroker.from_options(bus, given),
@@ -125,11 +126,12 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
         consumer=consumer,
         keep_bytes=keep_bytes,
         stop=_stop_on_signals(),
-        on_step=lambda step: print(f"  {step}", flush=True),
-        on_batch=_tell,
-        on_progress=_tell_progress,
+        on_step=display.step,
+        on_batch=lambda batch: display.add(ARCHIVE, batch.end, batch.rows),
+        on_progress=lambda progress: display.note(progress.job, progress.end, progress.note),
     )
-    _run(made, names, backfill)
+    with display:
+        _run(made, names, backfill)
 
 
 def _journal(data: Path, broker: str | None, given: dict[str, str]) -> JournalLocation:
@@ -171,13 +173,3 @@ def _stop_on_signals() -> threading.Event:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     return stop
-
-
-def _tell(batch: "LakeCommit") -> None:
-    counts = [f"{rows:,} {name.replace('_', ' ')}" for name, rows in batch.rows.items() if rows]
-    what = ", ".join(counts) or "nothing"
-    print(f"  {what} into the lake, up to offset {batch.end:,}", flush=True)
-
-
-def _tell_progress(progress: "JobProgress") -> None:
-    print(f"  {progress.job}: up to offset {progress.end:,}", flush=True)

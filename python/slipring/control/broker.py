@@ -153,7 +153,8 @@ class Broker:
             return  # the calls below would wait for it, and block the event loop
         status = self.engine.status()
         self._report_trouble(trouble(status["journal"]), now_ns)
-        self.consumers.synced_offset = (status["journal"] or {}).get("synced_offset")
+        if status["journal"]:
+            self.consumers.synced_offset = status["journal"]["synced_offset"]
         self.overview.sample(now_s, status)
         self.overview.reach(status["reached"], now_ns)
         prefixes = self.overview.prefixes

@@ -5,7 +5,6 @@ Once a second, and in a thread of its own: reading a journal may wait for the di
 
 import asyncio
 import time
-from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,13 +12,10 @@ from pathlib import Path
 from slipring.errors import JournalError
 from slipring.journal.age import received_ns
 from slipring.journal.consumer_note import ConsumerNote
+from slipring.journal.count_rates import READ, CountRates
 from slipring.native import Consumer, JournalReader, list_consumers
 
 LOOK_S = 1.0
-RATES_S = 30.0
-"""Rates are taken over this time: a job may commit once in some seconds."""
-READ = "read"
-"""The counter of messages, which no table is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +44,7 @@ class ConsumerWatch:
         self._reader: JournalReader | None = None
         self._oldest: dict[str, tuple[int, int]] = {}
         """By consumer: its offset, and when the message there was received."""
-        self._counts: dict[str, deque[tuple[float, Mapping[str, int]]]] = {}
+        self._rates: dict[str, CountRates] = {}
 
     async def run(self, stop: asyncio.Event) -> None:
         """Look once a second until told to stop."""
@@ -65,7 +61,7 @@ class ConsumerWatch:
         consumers = known_consumers(self._folder)
         names = {consumer.name for consumer in consumers}
         self._oldest = {name: one for name, one in self._oldest.items() if name in names}
-        self._counts = {name: one for name, one in self._counts.items() if name in names}
+        self._rates = {name: one for name, one in self._rates.items() if name in names}
         self.readings = [self._reading(consumer, now_s) for consumer in consumers]
 
     def _reading(self, consumer: Consumer, now_s: float) -> ConsumerReading:
@@ -74,7 +70,8 @@ class ConsumerWatch:
         if offset is None or reader is None or consumer.journal != reader.identity:
             return ConsumerReading(consumer, has_all=False, oldest_ns=None)
         note = ConsumerNote.decode(consumer.note)
-        rates = self._rates(consumer.name, now_s, {READ: offset, **note.rows})
+        counts = self._rates.setdefault(consumer.name, CountRates())
+        rates = counts.take(now_s, {READ: offset, **note.rows})
         has_all = synced is not None and offset >= synced
         oldest_ns = None
         if synced is not None and not has_all:
@@ -91,18 +88,6 @@ class ConsumerWatch:
         if found is not None:
             self._oldest[name] = (offset, found)
         return found
-
-    def _rates(self, name: str, now_s: float, counts: Mapping[str, int]) -> dict[str, float]:
-        seen = self._counts.setdefault(name, deque())
-        if seen and any(counts.get(key, 0) < before for key, before in seen[-1][1].items()):
-            seen.clear()  # another run counts from 0 again
-        seen.append((now_s, counts))
-        while len(seen) > 2 and seen[1][0] <= now_s - RATES_S:
-            seen.popleft()
-        since_s, before = seen[0]
-        passed_s = now_s - since_s
-        grown = {key: count - before.get(key, 0) for key, count in counts.items()}
-        return {key: by / passed_s if passed_s > 0 else 0.0 for key, by in grown.items()}
 
     def _opened(self) -> JournalReader | None:
         if self._reader is None and self._folder is not None:

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 
-from slipring.control.consumer_watch import READ, ConsumerReading
+from slipring.control.consumer_watch import ConsumerReading
 from slipring.control.receipt import messages_between
+from slipring.journal.count_rates import READ
 from slipring.status.engine import StartReceipt
 from slipring.status.message import ConsumerRows, ConsumerStatus
 

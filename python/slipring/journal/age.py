@@ -37,5 +37,6 @@ def _first(journal: OpenJournal, start: int, end: int) -> int | None:
 
 
 def _receive_ns(messages: JournalColumns) -> int:
-    first = memoryview(messages.receive_ns)[:TIME_BYTES]
+    # Python 3.11 has no type for what offers a buffer.
+    first = memoryview(messages.receive_ns)[:TIME_BYTES]  # type: ignore[arg-type,unused-ignore]
     return int.from_bytes(first, "little", signed=True)

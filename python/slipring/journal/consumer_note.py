@@ -26,6 +26,11 @@ class ConsumerNote:
         added = {name: self.rows.get(name, 0) + count for name, count in rows.items()}
         return ConsumerNote({**self.rows, **added}, dict(rows))
 
+    def up_to(self, rows: Mapping[str, int]) -> "ConsumerNote":
+        """The note when there are so many rows in all; the same if there are no more."""
+        more = {name: count - self.rows.get(name, 0) for name, count in rows.items()}
+        return self.then(_some(more)) if any(more.values()) else self
+
     def encode(self) -> str:
         """As the journal keeps it."""
         told = {"rows": self.rows, "last": self.last}

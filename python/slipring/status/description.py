@@ -85,7 +85,9 @@ def families(
     for field in all_fields:
         if field.metric is not None:
             pairs = zip(rows, around, strict=True)
-            samples = [one for row, of in pairs for one in _samples(field, row, row[first.name], of)]
+            samples = [
+                one for row, of in pairs for one in _samples(field, row, row[first.name], of)
+            ]
             yield Family(field.metric, field.meaning, samples)
         elif field.inner is not None:
             inner = [(one, row[first.name]) for row in rows for one in _rows(row[field.name])]

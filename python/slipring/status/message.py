@@ -82,7 +82,9 @@ class ConsumerStatus(TypedDict):
     ]
     messages_s: Annotated[float | None, "Messages that it read per second, over the last 30 s."]
     updated_ms: Annotated[float | None, "When it recorded that offset: its last commit."]
-    rows: Annotated[list[ConsumerRows], "What it says it wrote, by table; empty if it says nothing."]
+    rows: Annotated[
+        list[ConsumerRows], "What it says it wrote, by table; empty if it says nothing."
+    ]
     flaw: Annotated[str | None, "Why nothing is known of it: a damaged file, another journal."]
 
 

@@ -55,8 +55,8 @@ mod tests {
     fn a_name_or_a_note_that_is_too_long_is_malformed() {
         let (name, note) = ("x".repeat(65), "x".repeat(455));
         for request in [commit(&name, ""), commit("lake", &note)] {
-            let decoded = JournalRequest::decode("commit", &request.encode());
-            assert_eq!(decoded, Err(MalformedRequest::Body));
+            let body = request.encode();
+            assert_eq!(JournalRequest::decode("commit", &body), Err(MalformedRequest::Body));
         }
         let longest = commit("lake", &note[1..]);
         assert_eq!(JournalRequest::decode("commit", &longest.encode()), Ok(longest));
