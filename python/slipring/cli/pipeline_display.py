@@ -1,11 +1,12 @@
 """How far the jobs of `slipring pipeline run` are: a table on a terminal, else a line now and then.
 
-The table is drawn again every second. A line for each job is printed at its first batch, and every
-five seconds while it moves or is behind.
+The table is drawn again every second. A line for each job is printed at its first batch, every five
+seconds while it moves, and every 30 seconds while it stands still and is behind.
 """
 
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Self
 
@@ -22,9 +23,12 @@ if TYPE_CHECKING:
 
 DRAW_S = 1.0
 LINE_S = 5.0
+STILL_S = 30.0
 END_S = 1.0
 """How long the end waits for a look at a journal that does not answer."""
 SET_ASIDE = "set_aside"
+SAMPLES = ("samples", "derived")
+"""The tables whose rows per second are told beside the messages: their rows are samples."""
 
 
 class PipelineDisplay:
@@ -35,8 +39,8 @@ class PipelineDisplay:
         self._live = _live() if sys.stdout.isatty() else None
         self._look = threading.Event()
         self._over = threading.Event()
-        self._shown: dict[str, int] = {}
-        """The offset of each job in its last line."""
+        self._shown: dict[str, tuple[int, float]] = {}
+        """The offset of each job in its last line, and when that was printed."""
         self._thread = threading.Thread(target=self._follow, name="display", daemon=True)
 
     def __enter__(self) -> Self:
@@ -82,9 +86,16 @@ class PipelineDisplay:
                 self._live.update(_table(reports), refresh=True)
                 continue
             for report in reports:
-                if report.behind or self._shown.get(report.job) != report.offset:
-                    self._shown[report.job] = report.offset
+                if self._is_due(report, time.monotonic()):
                     _print(job_line(report))
+
+    def _is_due(self, report: JobReport, now_s: float) -> bool:
+        """Whether to print a line; it counts as printed then."""
+        offset, at_s = self._shown.get(report.job, (-1, now_s))
+        is_due = offset != report.offset or (report.behind != 0 and now_s >= at_s + STILL_S)
+        if is_due:
+            self._shown[report.job] = (report.offset, now_s)
+        return is_due
 
 
 def job_line(report: JobReport) -> str:
@@ -108,8 +119,8 @@ def _total(report: JobReport) -> str:
 
 
 def _speeds(report: JobReport) -> str:
-    told = [(READ, "messages"), *((name, _words(name)) for name in report.note.rows)]
-    rates = [(report.rates.get(name, 0.0), words) for name, words in told if name != SET_ASIDE]
+    told = [(READ, "messages"), *((name, "samples") for name in SAMPLES)]
+    rates = [(report.rates.get(name, 0.0), words) for name, words in told]
     return ", ".join(f"{rate:,.0f} {words}/s" for rate, words in rates if rate > 0)
 
 
