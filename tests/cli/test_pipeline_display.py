@@ -4,6 +4,7 @@ import os
 import pty
 import subprocess
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,9 @@ from slipring.cli.pipeline_display import STILL_S, PipelineDisplay, job_line
 from slipring.journal.consumer_note import ConsumerNote
 from slipring.journal.count_rates import READ
 from slipring.journal.location import JournalFolder
+from slipring.pipeline.destination import LakeCommit
 from slipring.pipeline.progress import JobReport
+from slipring.pipeline.run_jobs import JobProgress
 from tests.cli.commands import command
 from tests.journal_messages import write_messages
 
@@ -20,13 +23,16 @@ NOTE = ConsumerNote({"samples": 24_000, "set_aside": 3}, {"samples": 500})
 
 
 def report(
-    behind: int | None, lag_s: float | None, note: ConsumerNote = NOTE, **rates: float
+    behind: int | None,
+    lag_s: float | None,
+    note: ConsumerNote = NOTE,
+    rates: Mapping[str, float] | None = None,
 ) -> JobReport:
-    return JobReport("archive", 1_635, note, 0.26, behind, lag_s, rates)
+    return JobReport("archive", 1_635, note, 0.26, behind, lag_s, rates or {})
 
 
 def test_a_line_has_lag_throughput_the_last_commit_and_what_was_set_aside() -> None:
-    assert job_line(report(12, 0.44, samples=1_002_311.2, **{READ: 33.2})) == (
+    assert job_line(report(12, 0.44, NOTE, {READ: 33.2, "samples": 1_002_311.2})) == (
         "archive: up to offset 1,635; lag 0.4 s, 12 messages behind; 33 messages/s, "
         "1,002,311 samples/s; last batch 0.3 s ago: 500 samples; 3 set aside"
     )
@@ -72,8 +78,9 @@ def test_the_first_batch_of_a_job_is_told_at_once(
     write_messages(tmp_path, 10)
     with PipelineDisplay(JournalFolder(str(tmp_path))) as display:
         display.step("reading")
-        display.add("archive", 4, {"messages": 4})
-        display.note("rollup", 10, ConsumerNote({"rollup_1s": 2}, {"rollup_1s": 2}))
+        display.archived(LakeCommit(0, 0, 4, {"messages": 4}, 1))
+        note = ConsumerNote({"rollup_1s": 2}, {"rollup_1s": 2})
+        display.taken(JobProgress("rollup", 0, 10, note))
         given_up_s, told = time.monotonic() + 60, ""
         while "archive: " not in told or "rollup: " not in told:
             assert time.monotonic() < given_up_s

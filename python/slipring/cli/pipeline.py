@@ -14,6 +14,7 @@ from slipring.journal.location import JournalBroker, JournalFolder, JournalLocat
 from slipring.recording.moment import parse_time
 
 if TYPE_CHECKING:
+    from slipring.lake.storage import LakeLocation
     from slipring.pipeline.config import PipelineConfig
     from slipring.pipeline.pipeline_run import PipelineRun
 
@@ -105,16 +106,14 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
         slipring pipeline run --broker mqtts://broker.example --user lake --lake s3://lake/jet
     """
     from slipring.lake.storage import LakeLocation
-    from slipring.pipeline.pipeline_run import ARCHIVE, PipelineRun
+    from slipring.pipeline.pipeline_run import PipelineRun
 
     given = {name: text for name, text in (("user", user), ("ca", ca)) if text}
     where, names = LakeLocation.of(lake or data / "lake"), jobs or ["archive"]
-    source = broker or data / "journal"
-    print(f"slipring pipeline: {', '.join(names)}: {source} to {where.uri}", flush=True)
-    journal = _journal(data, broker, given)
-    display = PipelineDisplay(journal)
+    _introduce(names, broker or data / "journal", where)
+    display = PipelineDisplay(_journal(data, broker, given))
     made = PipelineRun(
-        journal=journal,
+        journal=display.journal,
         lake=where,
         config=_config(config),
         bus=None if bus is None else JournalBroker.from_options(bus, given),
@@ -127,11 +126,14 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
         keep_bytes=keep_bytes,
         stop=_stop_on_signals(),
         on_step=display.step,
-        on_batch=lambda batch: display.add(ARCHIVE, batch.end, batch.rows),
-        on_progress=lambda progress: display.note(progress.job, progress.end, progress.note),
+        on_batch=display.archived,
+        on_progress=display.taken,
     )
-    with display:
-        _run(made, names, backfill)
+    _run(made, names, backfill, display)
+
+
+def _introduce(names: list[str], source: str | Path, lake: "LakeLocation") -> None:
+    print(f"slipring pipeline: {', '.join(names)}: {source} to {lake.uri}", flush=True)
 
 
 def _journal(data: Path, broker: str | None, given: dict[str, str]) -> JournalLocation:
@@ -142,9 +144,15 @@ def _journal(data: Path, broker: str | None, given: dict[str, str]) -> JournalLo
     return JournalFolder(str((data / "journal").absolute()))
 
 
-def _run(made: "PipelineRun", names: list[str], backfill: tuple[str, str] | None) -> None:
+def _run(
+    made: "PipelineRun",
+    names: list[str],
+    backfill: tuple[str, str] | None,
+    display: PipelineDisplay,
+) -> None:
     if backfill is None:
-        made.run(names)
+        with display:
+            made.run(names)
         return
     if names != ["derive"]:
         raise PipelineError("--backfill goes with the job derive alone")

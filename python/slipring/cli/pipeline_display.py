@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Self
 
 from slipring.cli.display import lag
-from slipring.journal.consumer_note import ConsumerNote
 from slipring.journal.count_rates import READ
 from slipring.pipeline.progress import JobReport, RunProgress
 
@@ -20,10 +19,13 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from slipring.journal.location import JournalLocation
+    from slipring.pipeline.destination import LakeCommit
+    from slipring.pipeline.run_jobs import JobProgress
 
 DRAW_S = 1.0
 LINE_S = 5.0
 STILL_S = 30.0
+ARCHIVE = "archive"
 END_S = 1.0
 """How long the end waits for a look at a journal that does not answer."""
 SET_ASIDE = "set_aside"
@@ -35,6 +37,7 @@ class PipelineDisplay:
     """Shows the jobs until the block ends; then how far each has come."""
 
     def __init__(self, journal: "JournalLocation") -> None:
+        self.journal = journal
         self._progress = RunProgress(journal)
         self._live = _live() if sys.stdout.isatty() else None
         self._look = threading.Event()
@@ -65,14 +68,14 @@ class PipelineDisplay:
         else:
             _print(text)
 
-    def add(self, job: str, offset: int, rows: Mapping[str, int]) -> None:
-        """A job has everything before an offset, and these rows more."""
-        if self._progress.add(job, offset, rows):
+    def archived(self, batch: "LakeCommit") -> None:
+        """The archive has committed a batch."""
+        if self._progress.add(ARCHIVE, batch.end, batch.rows):
             self._look.set()
 
-    def note(self, job: str, offset: int, note: ConsumerNote) -> None:
-        """A job has everything before an offset, and these rows in all."""
-        if self._progress.note(job, offset, note):
+    def taken(self, batch: "JobProgress") -> None:
+        """Another job has taken a batch."""
+        if self._progress.note(batch.job, batch.end, batch.note):
             self._look.set()
 
     def _follow(self) -> None:
