@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from slipring.cli.display import lag
 from slipring.cli.pipeline_display import STILL_S, PipelineDisplay, job_line
 from slipring.journal.consumer_note import ConsumerNote
 from slipring.journal.count_rates import READ
@@ -39,6 +40,11 @@ def test_a_line_has_lag_throughput_the_last_commit_and_what_was_set_aside() -> N
     assert job_line(report(0, 0.0, ConsumerNote())) == (
         "archive: up to offset 1,635; lag 0.0 s, 0 messages behind; last batch 0.3 s ago"
     )
+
+
+def test_a_long_lag_has_fewer_digits() -> None:
+    lags = (0.04, 59.94, 97.4, 599.4, 600.0, 90_000.0, None)
+    assert [*map(lag, lags)] == ["0.0 s", "59.9 s", "97 s", "599 s", "10 min", "1 d", ""]
 
 
 def test_a_journal_that_cannot_be_asked_leaves_the_lag_unknown() -> None:

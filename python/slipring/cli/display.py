@@ -134,7 +134,9 @@ def duration(seconds: float) -> str:
 
 
 def lag(seconds: float | None) -> str:
-    """How far behind in time, in tenths of a second while it is short; nothing if unknown."""
+    """How far behind in time: in tenths of a second, in seconds, in one unit; "" if unknown."""
     if seconds is None:
         return ""
-    return f"{seconds:.1f} s" if seconds < 60 else duration(seconds)
+    if seconds < 600:
+        return f"{seconds:.1f} s" if seconds < 60 else f"{seconds:.0f} s"
+    return duration(seconds)
