@@ -57,7 +57,8 @@ def metrics_table() -> str:
     """Every metric."""
     rows = ["| name | what |", "|---|---|"]
     for family in families(Scrape, []):
-        label = f"{{{family.metric.label}}}" if family.metric.label else ""
+        labels = family.metric.labels
+        label = f"{{{','.join(labels)}}}" if labels else ""
         rows.append(f"| `{family.metric.name}{label}` | {family.meaning} |")
     return "\n".join(rows)
 

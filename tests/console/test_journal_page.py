@@ -12,6 +12,7 @@ from tests.metrics import Metrics
 from tests.raw_mqtt import V5
 
 HOSTILE = "<img src=x onerror=document.title='hacked'>"
+UNKNOWN = "\N{EN DASH}"
 BOUNDED = """
 [journal]
 segment_bytes = 65536
@@ -83,6 +84,9 @@ def test_a_consumer_is_shown_with_how_far_it_is_behind(
     row = page.locator('[data-consumer="lake"]')
     expect(cell(row, "Read to")).to_have_text("1")
     expect(cell(row, "Behind")).to_have_text("2")
+    expect(cell(row, "Lag")).to_have_text(re.compile(r"\d.* s"))
+    expect(cell(row, "Messages/s")).to_have_text("0")
+    expect(cell(row, "Rows/s")).to_have_text(UNKNOWN)
     stranger = page.locator('[data-consumer="stranger"]')
     expect(cell(stranger, "Moved")).to_contain_text("it read journal")
     metrics = Metrics.of(broker.running)

@@ -126,3 +126,15 @@ def test_spark_counts_messages_by_vehicle(spark: "SparkSession") -> None:
     days = budget.by_day(budget.vehicles(messages, "fleet/{vehicle}/#", overhead_bytes=4))
     rows = sorted((row.vehicle, row.window_ns, row.bytes, row.messages) for row in days.collect())
     assert rows == [("a", DAY, 18, 1), ("a", DAY + DAY_NS, 13, 1)]
+
+
+def test_a_batch_without_bytes_of_a_vehicle_moves_the_job_on(tmp_path: Path) -> None:
+    """V4: messages of topics that the pattern does not name are no reason to end."""
+    job = budget_job(LakeLocation.of(tmp_path), JOURNAL)
+    job.write(lambda _start, _end: sent([]), 0, 5)
+    job.finish()
+    assert (job.position(), rows_in(tmp_path)) == (5, [])
+    job.write(lambda _start, _end: sent([("truck-1", 5.0, 7)]), 5, 6)
+    job.finish()
+    assert [row["bytes"] for row in rows_in(tmp_path)] == [7]
+    assert job.rows_written() == {"budget": 1}

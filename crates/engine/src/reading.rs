@@ -206,11 +206,11 @@ impl Question {
                 let (journal, epoch) = (reader.identity(), reader.epoch());
                 Ok(JournalAnswer::Position { journal, epoch }.encode())
             }),
-            JournalRequest::Commit { journal, offset, epoch, consumer } => {
+            JournalRequest::Commit { journal, offset, epoch, consumer, note } => {
                 let epoch = noted(epoch);
                 let updated_ns = self.broker.clock.now_ns();
                 let position = ConsumerPosition { journal, offset, epoch, updated_ns };
-                self.commit(&position, consumer)
+                self.commit(&position, consumer, note)
             }
         }
     }
@@ -272,6 +272,7 @@ impl Question {
         &self,
         position: &ConsumerPosition,
         consumer: &str,
+        note: &str,
     ) -> Result<Vec<u8>, JournalRefusal> {
         let ConsumerPosition { journal, offset, epoch, .. } = *position;
         let ours = self.with_reader(|reader| Ok(reader.identity()))?;
@@ -287,7 +288,8 @@ impl Question {
         let failed = |text: String| JournalRefusal::new(RefusalReason::Failed, text);
         let folder = self.broker.journal.reading.folder.get();
         let folder = folder.ok_or_else(|| failed("the journal has no folder".to_owned()))?;
-        consumers::commit(folder, consumer, position).map_err(|error| failed(error.to_string()))?;
+        consumers::commit_with_note(folder, consumer, position, note)
+            .map_err(|error| failed(error.to_string()))?;
         Ok(JournalAnswer::Committed { journal }.encode())
     }
 

@@ -1,5 +1,5 @@
 //! The consumers of a journal: who reads it, and how far each has read. One small file each in `consumers/`.
-//! Knows nothing of retention, which decides what a position keeps from being removed.
+//! Knows nothing of retention, which decides what a position keeps from being removed, nor of what notes say.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read};
@@ -18,17 +18,21 @@ use crate::watermarks;
 
 /// The longest name of a consumer.
 pub const NAME_BYTES_MAX: usize = 64;
+/// The longest note of a consumer: what its file has room for.
+pub const NOTE_BYTES_MAX: usize = CHECKSUM_AT - NOTE_AT;
 /// The most consumers of one journal, so that a program that takes a new name at every start is noticed
 /// before it fills the folder.
 pub(crate) const CONSUMERS_MAX: usize = 1000;
 
 const MAGIC: [u8; 8] = *b"SLIPRCON";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Every file has the same length, so that it can be overwritten on a full disk.
-const FILE_BYTES: usize = 56;
-/// Files of an older Slipring hold no epoch.
-const OLDER_VERSION: u32 = 1;
-const OLDER_FILE_BYTES: usize = 48;
+const FILE_BYTES: usize = 512;
+const NOTE_AT: usize = 54;
+const CHECKSUM_AT: usize = FILE_BYTES - 4;
+/// Files of older Sliprings: version 2 has no note, version 1 no epoch either.
+const WITHOUT_NOTE: (u32, usize) = (2, 56);
+const WITHOUT_EPOCH: (u32, usize) = (1, 48);
 
 /// How far a consumer has read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +54,8 @@ pub struct Consumer {
     pub name: String,
     /// How far it has read, or what is wrong with its file.
     pub position: Result<ConsumerPosition, ConsumerFlaw>,
+    /// What it says of its work, for people; empty if it said nothing.
+    pub note: String,
 }
 
 /// What is wrong with a consumer's file.
@@ -78,6 +84,9 @@ pub enum ConsumerError {
          the first a letter or digit"
     )]
     Name(String),
+    /// The note has no room in the file.
+    #[error("a consumer's note has at most {NOTE_BYTES_MAX} bytes, not {0}")]
+    Note(usize),
     /// The journal is not synced that far.
     #[error(
         "offset {offset} is beyond {durable}, up to where the journal is synced: commit only what a reader \
@@ -104,7 +113,8 @@ pub fn list(dir: &Path) -> io::Result<Vec<Consumer>> {
     for name in names(&folder)? {
         match load(&folder.join(&name)) {
             Err(ConsumerFlaw::Unreadable(io::ErrorKind::NotFound)) => {}
-            position => found.push(Consumer { name, position }),
+            Err(flaw) => found.push(Consumer { name, position: Err(flaw), note: String::new() }),
+            Ok((position, note)) => found.push(Consumer { name, position: Ok(position), note }),
         }
     }
     Ok(found)
@@ -114,7 +124,20 @@ pub fn list(dir: &Path) -> io::Result<Vec<Consumer>> {
 /// this returns. On a full disk the old position is overwritten in place: otherwise retention could never
 /// make room.
 pub fn commit(dir: &Path, name: &str, position: &ConsumerPosition) -> Result<(), ConsumerError> {
+    commit_with_note(dir, name, position, "")
+}
+
+/// Commits how far a consumer has read, and what it says of its work.
+pub fn commit_with_note(
+    dir: &Path,
+    name: &str,
+    position: &ConsumerPosition,
+    note: &str,
+) -> Result<(), ConsumerError> {
     check_name(name)?;
+    if note.len() > NOTE_BYTES_MAX {
+        return Err(ConsumerError::Note(note.len()));
+    }
     check_durable(dir, position)?;
     let folder = make_folder(dir)?;
     let _lock = lock(&folder)?;
@@ -122,7 +145,7 @@ pub fn commit(dir: &Path, name: &str, position: &ConsumerPosition) -> Result<(),
     if !path.exists() && names(&folder)?.len() >= CONSUMERS_MAX {
         return Err(ConsumerError::TooMany);
     }
-    let bytes = encode(position);
+    let bytes = encode(position, note);
     match replace(&folder, &path, &bytes) {
         Err(error) if is_no_space(&error) && is_file(&path) => Ok(overwrite(&path, &bytes)?),
         done => Ok(done?),
@@ -232,7 +255,7 @@ fn is_file(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.is_file())
 }
 
-fn load(path: &Path) -> Result<ConsumerPosition, ConsumerFlaw> {
+fn load(path: &Path) -> Result<(ConsumerPosition, String), ConsumerFlaw> {
     let unreadable = |error: io::Error| ConsumerFlaw::Unreadable(error.kind());
     if !fs::symlink_metadata(path).map_err(unreadable)?.is_file() {
         return Err(ConsumerFlaw::NotAFile);
@@ -243,7 +266,8 @@ fn load(path: &Path) -> Result<ConsumerPosition, ConsumerFlaw> {
     decode(&bytes)
 }
 
-fn encode(position: &ConsumerPosition) -> [u8; FILE_BYTES] {
+/// The note must fit.
+fn encode(position: &ConsumerPosition, note: &str) -> [u8; FILE_BYTES] {
     let mut bytes = [0; FILE_BYTES];
     bytes[0..8].copy_from_slice(&MAGIC);
     bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
@@ -251,21 +275,26 @@ fn encode(position: &ConsumerPosition) -> [u8; FILE_BYTES] {
     bytes[28..36].copy_from_slice(&position.offset.to_le_bytes());
     bytes[36..44].copy_from_slice(&position.updated_ns.to_le_bytes());
     bytes[44..52].copy_from_slice(&position.epoch.unwrap_or(0).to_le_bytes());
-    let checksum = crc32c::crc32c(&bytes[..52]);
-    bytes[52..56].copy_from_slice(&checksum.to_le_bytes());
+    let length = u16::try_from(note.len()).expect("the note was checked");
+    bytes[52..NOTE_AT].copy_from_slice(&length.to_le_bytes());
+    bytes[NOTE_AT..NOTE_AT + note.len()].copy_from_slice(note.as_bytes());
+    let checksum = crc32c::crc32c(&bytes[..CHECKSUM_AT]);
+    bytes[CHECKSUM_AT..].copy_from_slice(&checksum.to_le_bytes());
     bytes
 }
 
-fn decode(bytes: &[u8]) -> Result<ConsumerPosition, ConsumerFlaw> {
+fn decode(bytes: &[u8]) -> Result<(ConsumerPosition, String), ConsumerFlaw> {
     let (content, checksum) = bytes.split_last_chunk::<4>().ok_or(ConsumerFlaw::Damaged)?;
     let is_sound = u32::from_le_bytes(*checksum) == crc32c::crc32c(content);
-    if !is_sound || content.len() + 4 < OLDER_FILE_BYTES || content[..8] != MAGIC {
+    if !is_sound || bytes.len() < WITHOUT_EPOCH.1 || content[..8] != MAGIC {
         return Err(ConsumerFlaw::Damaged);
     }
-    let epoch = match (u32::from_le_bytes(array_at(content, 8)), bytes.len()) {
-        (VERSION, FILE_BYTES) => Some(u64::from_le_bytes(array_at(content, 44))),
-        (OLDER_VERSION, OLDER_FILE_BYTES) => None,
-        (VERSION | OLDER_VERSION, _) => return Err(ConsumerFlaw::Damaged),
+    let epoch_at_44 = || Some(u64::from_le_bytes(array_at(content, 44)));
+    let (epoch, note) = match (u32::from_le_bytes(array_at(content, 8)), bytes.len()) {
+        (VERSION, FILE_BYTES) => (epoch_at_44(), note(content)?),
+        WITHOUT_NOTE => (epoch_at_44(), String::new()),
+        WITHOUT_EPOCH => (None, String::new()),
+        (1..=VERSION, _) => return Err(ConsumerFlaw::Damaged),
         (version, _) => return Err(ConsumerFlaw::Version(version)),
     };
     let position = ConsumerPosition {
@@ -274,5 +303,11 @@ fn decode(bytes: &[u8]) -> Result<ConsumerPosition, ConsumerFlaw> {
         epoch: epoch.filter(|epoch| *epoch > 0),
         updated_ns: i64::from_le_bytes(array_at(content, 36)),
     };
-    if position.offset > OFFSET_MAX { Err(ConsumerFlaw::Damaged) } else { Ok(position) }
+    if position.offset > OFFSET_MAX { Err(ConsumerFlaw::Damaged) } else { Ok((position, note)) }
+}
+
+fn note(content: &[u8]) -> Result<String, ConsumerFlaw> {
+    let length = usize::from(u16::from_le_bytes(array_at(content, 52)));
+    let bytes = content[NOTE_AT..].get(..length).ok_or(ConsumerFlaw::Damaged)?;
+    String::from_utf8(bytes.to_vec()).map_err(|_| ConsumerFlaw::Damaged)
 }

@@ -7,8 +7,8 @@ use std::{env, fs, process, thread};
 use proptest::prelude::*;
 
 use crate::consumers::{
-    CONSUMERS_MAX, Consumer, ConsumerError, ConsumerFlaw, ConsumerPosition, NAME_BYTES_MAX, commit,
-    forget, list,
+    CONSUMERS_MAX, Consumer, ConsumerError, ConsumerFlaw, ConsumerPosition, NAME_BYTES_MAX,
+    NOTE_BYTES_MAX, commit, commit_with_note, forget, list,
 };
 use crate::format::{JournalIdentity, OFFSET_MAX};
 
@@ -43,6 +43,10 @@ fn at(offset: u64) -> ConsumerPosition {
     ConsumerPosition { journal: JournalIdentity([7; 16]), offset, epoch: Some(3), updated_ns: -5 }
 }
 
+fn consumer(name: &str, offset: u64, note: &str) -> Consumer {
+    Consumer { name: name.to_owned(), position: Ok(at(offset)), note: note.to_owned() }
+}
+
 #[test]
 fn a_position_is_noted_moved_and_forgotten() {
     let dir = Scratch::new("noted");
@@ -51,12 +55,42 @@ fn a_position_is_noted_moved_and_forgotten() {
     commit(&dir.0, "backup-2.daily", &at(OFFSET_MAX)).unwrap();
     commit(&dir.0, "lake", &at(9)).unwrap();
     let expected = [("backup-2.daily", OFFSET_MAX), ("lake", 9)];
-    let expected =
-        expected.map(|(name, offset)| Consumer { name: name.into(), position: Ok(at(offset)) });
+    let expected = expected.map(|(name, offset)| consumer(name, offset, ""));
     assert_eq!(list(&dir.0).unwrap(), expected);
     assert!(forget(&dir.0, "lake").unwrap());
     assert!(!forget(&dir.0, "lake").unwrap());
     assert_eq!(list(&dir.0).unwrap().len(), 1);
+}
+
+#[test]
+fn what_a_consumer_says_of_its_work_stands_beside_its_position_until_it_says_something_else() {
+    let dir = Scratch::new("notes");
+    let longest = "ö".repeat(NOTE_BYTES_MAX / 2);
+    for note in ["{\"rows\":{}}", &longest, ""] {
+        commit_with_note(&dir.0, "lake", &at(3), note).unwrap();
+        assert_eq!(list(&dir.0).unwrap(), [consumer("lake", 3, note)]);
+    }
+    let long = "x".repeat(NOTE_BYTES_MAX + 1);
+    let refused = commit_with_note(&dir.0, "lake", &at(9), &long).unwrap_err();
+    assert_eq!(refused.to_string(), "a consumer's note has at most 454 bytes, not 455");
+    assert_eq!(list(&dir.0).unwrap(), [consumer("lake", 3, "")]);
+}
+
+#[test]
+fn files_of_older_versions_are_read_without_what_they_lack() {
+    let dir = Scratch::new("older");
+    commit_with_note(&dir.0, "lake", &at(3), "note").unwrap();
+    let bytes = fs::read(dir.0.join("consumers/lake")).unwrap();
+    for (version, length) in [(2, 56), (1, 48)] {
+        let mut older = bytes[..length - 4].to_vec();
+        older[8] = version;
+        older.extend_from_slice(&crc32c::crc32c(&older).to_le_bytes());
+        dir.put("lake", &older);
+        let epoch = Some(3).filter(|_| version == 2);
+        let position = Ok(ConsumerPosition { epoch, ..at(3) });
+        let lake = Consumer { position, ..consumer("lake", 3, "") };
+        assert_eq!(list(&dir.0).unwrap(), [lake]);
+    }
 }
 
 #[test]
@@ -110,8 +144,7 @@ fn a_full_disk_takes_a_new_position_over_the_old_one_but_no_new_name() {
     fill();
     let refused = commit(&dir.0, "other", &at(9)).unwrap_err();
     assert!(refused.to_string().contains("No space left"), "{refused}");
-    let lake = Consumer { name: "lake".to_owned(), position: Ok(at(9)) };
-    assert_eq!(list(&dir.0).unwrap(), [lake]);
+    assert_eq!(list(&dir.0).unwrap(), [consumer("lake", 9, "")]);
 }
 
 #[test]
@@ -141,7 +174,7 @@ fn many_writers_at_once_leave_whole_positions() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
-    fn a_flipped_bit_or_a_cut_in_a_position_is_found(bit in 0..48_usize * 8) {
+    fn a_flipped_bit_or_a_cut_in_a_position_is_found(bit in 0..512_usize * 8) {
         let dir = Scratch::new("flips");
         commit(&dir.0, "lake", &at(77)).unwrap();
         let mut bytes = fs::read(dir.0.join("consumers/lake")).unwrap();

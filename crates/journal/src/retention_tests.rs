@@ -68,6 +68,7 @@ fn consumers() -> impl Strategy<Value = Vec<Consumer>> {
     let consumer = (0..40_u64).prop_map(move |offset| Consumer {
         name: format!("c{offset}"),
         position: Ok(position(offset)),
+        note: String::new(),
     });
     prop::collection::vec(consumer, 0..3)
 }
@@ -167,7 +168,7 @@ fn the_claim_that_keeps_a_segment_is_named_with_its_offset() {
     assert_eq!(held_by(&case), (2, state));
     let position =
         Ok(ConsumerPosition { journal: JOURNAL, offset: 19, epoch: Some(3), updated_ns: 0 });
-    case.consumers.push(Consumer { name: "lake".to_owned(), position });
+    case.consumers.push(Consumer { name: "lake".to_owned(), position, note: String::new() });
     assert_eq!(held_by(&case), (1, "consumer lake, at offset 19".to_owned()));
     case.snapshot = None;
     assert_eq!(held_by(&case), (0, "the state, which has no snapshot".to_owned()));
@@ -187,7 +188,7 @@ fn retention_overtakes_a_consumer_only_without_keep_unread() {
     let mut case = old();
     let position =
         Ok(ConsumerPosition { journal: JOURNAL, offset: 0, epoch: Some(3), updated_ns: 0 });
-    case.consumers.push(Consumer { name: "slow".to_owned(), position });
+    case.consumers.push(Consumer { name: "slow".to_owned(), position, note: String::new() });
     assert_eq!(case.decide().remove, 0);
     case.rules.keep_unread = false;
     assert_eq!(case.decide().remove, 4);
@@ -203,7 +204,7 @@ fn a_consumer_with_an_unknown_position_keeps_everything_and_the_remedy_is_named(
         updated_ns: 0,
     };
     for position in [Err(ConsumerFlaw::Damaged), Ok(elsewhere)] {
-        case.consumers = vec![Consumer { name: "lost".to_owned(), position }];
+        case.consumers = vec![Consumer { name: "lost".to_owned(), position, note: String::new() }];
         let (remove, who) = held_by(&case);
         assert_eq!(remove, 0);
         assert!(who.starts_with("consumer lost") && who.ends_with("forget it"), "{who}");

@@ -27,6 +27,7 @@ pub(crate) struct Consumer {
     offset: Option<u64>,
     epoch: Option<u64>,
     updated_ns: Option<i64>,
+    note: String,
     flaw: Option<String>,
 }
 
@@ -45,6 +46,7 @@ impl From<consumers::Consumer> for Consumer {
             offset: position.map(|position| position.offset),
             epoch: position.and_then(|position| position.epoch),
             updated_ns: position.map(|position| position.updated_ns),
+            note: consumer.note,
             flaw: consumer.position.err().map(|flaw| flaw.to_string()),
         }
     }
@@ -56,9 +58,9 @@ fn list_consumers(py: Python<'_>, path: PathBuf) -> PyResult<Vec<Py<Consumer>>> 
     Consumer::list(py, found.map_err(raise)?)
 }
 
-/// Commits that a consumer has read everything before `offset` of a journal, in this epoch.
+/// Commits that a consumer has read everything before `offset` of a journal, in this epoch, and a note.
 #[pyfunction]
-#[pyo3(signature = (path, name, journal, offset, epoch = None))]
+#[pyo3(signature = (path, name, journal, offset, epoch = None, note = ""))]
 fn commit_consumer(
     py: Python<'_>,
     path: PathBuf,
@@ -66,12 +68,13 @@ fn commit_consumer(
     journal: &str,
     offset: u64,
     epoch: Option<u64>,
+    note: &str,
 ) -> PyResult<()> {
     let journal = journal.parse().map_err(|_| {
         PyValueError::new_err(format!("{journal:?} is not the identity of a journal"))
     })?;
     let position = ConsumerPosition { journal, offset, epoch, updated_ns: now_ns() };
-    py.detach(|| consumers::commit(&path, name, &position)).map_err(raise)
+    py.detach(|| consumers::commit_with_note(&path, name, &position, note)).map_err(raise)
 }
 
 /// Forgets a consumer. Returns whether there was one.
@@ -82,7 +85,7 @@ fn forget_consumer(py: Python<'_>, path: PathBuf, name: &str) -> PyResult<bool> 
 
 fn raise(error: ConsumerError) -> PyErr {
     match error {
-        ConsumerError::Name(_) => PyValueError::new_err(error.to_string()),
+        ConsumerError::Name(_) | ConsumerError::Note(_) => PyValueError::new_err(error.to_string()),
         _ => JournalError::new_err(error.to_string()),
     }
 }

@@ -143,16 +143,17 @@ impl RemoteJournal {
         asked.map_err(|error: RemoteError| translate(&self.url, &error))
     }
 
-    /// Commits how far a consumer has read, so that retention keeps the rest.
-    #[pyo3(signature = (consumer, offset, epoch = None))]
+    /// Commits how far a consumer has read, so that retention keeps the rest, and a note.
+    #[pyo3(signature = (consumer, offset, epoch = None, note = ""))]
     fn commit(
         &self,
         py: Python<'_>,
         consumer: &str,
         offset: u64,
         epoch: Option<u64>,
+        note: &str,
     ) -> PyResult<()> {
-        let noted = py.detach(|| self.journal().commit(consumer, offset, epoch));
+        let noted = py.detach(|| self.journal().commit(consumer, offset, epoch, note));
         noted.map_err(|error| translate(&self.url, &error))
     }
 }

@@ -204,15 +204,17 @@ impl RemoteJournal {
         })
     }
 
-    /// Commits a consumer's position, so that retention keeps what it has not read.
+    /// Commits a consumer's position, so that retention keeps what it has not read. The note is what it
+    /// says of its work; it may be empty.
     pub fn commit(
         &mut self,
         consumer: &str,
         offset: u64,
         epoch: Option<u64>,
+        note: &str,
     ) -> Result<(), RemoteError> {
         let (journal, epoch) = (self.identity(), epoch.unwrap_or(0));
-        let request = JournalRequest::Commit { journal, offset, epoch, consumer };
+        let request = JournalRequest::Commit { journal, offset, epoch, consumer, note };
         self.request(&request, |answer| match answer {
             JournalAnswer::Committed { journal } => Some((journal, ())),
             _ => None,

@@ -227,14 +227,15 @@ fn the_broker_commits_a_consumers_position() {
     write(&folder.0, 20);
     let engine = start(Some(&folder.0), "127.0.0.1:0", Plan::default());
     let mut journal = open(&engine).unwrap();
-    journal.commit("lake", 12, Some(journal.epoch())).unwrap();
+    journal.commit("lake", 12, Some(journal.epoch()), "a note").unwrap();
     let noted = consumers::list(&folder.0).unwrap();
     let position = noted[0].position.unwrap();
     assert_eq!((noted[0].name.as_str(), position.offset), ("lake", 12));
+    assert_eq!(noted[0].note, "a note");
     assert_eq!(position.journal, journal.identity());
     for (name, offset) in [("../lake", 1), ("", 1), ("lake", 21)] {
         assert!(
-            matches!(journal.commit(name, offset, None), Err(RemoteError::Refused(_))),
+            matches!(journal.commit(name, offset, None, ""), Err(RemoteError::Refused(_))),
             "{name}"
         );
     }

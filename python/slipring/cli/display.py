@@ -131,3 +131,12 @@ def duration(seconds: float) -> str:
         if whole >= length:
             return f"{whole // length} {unit}"
     return f"{whole} s"
+
+
+def lag(seconds: float | None) -> str:
+    """How far behind in time: in tenths of a second, in seconds, in one unit; "" if unknown."""
+    if seconds is None:
+        return ""
+    if seconds < 600:
+        return f"{seconds:.1f} s" if seconds < 60 else f"{seconds:.0f} s"
+    return duration(seconds)

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from slipring.cli.pipeline_display import PipelineDisplay
 from slipring.cli.recording_range import DATA, check_named
 from slipring.errors import PipelineError
 from slipring.journal.location import JournalBroker, JournalFolder, JournalLocation
 from slipring.recording.moment import parse_time
 
 if TYPE_CHECKING:
+    from slipring.lake.storage import LakeLocation
     from slipring.pipeline.config import PipelineConfig
-    from slipring.pipeline.destination import LakeCommit
     from slipring.pipeline.pipeline_run import PipelineRun
-    from slipring.pipeline.run_jobs import JobProgress
 
 pipeline = typer.Typer(
     help="Carry the journal into a lake of tables, through Spark.", no_args_is_help=True
@@ -110,10 +110,10 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
 
     given = {name: text for name, text in (("user", user), ("ca", ca)) if text}
     where, names = LakeLocation.of(lake or data / "lake"), jobs or ["archive"]
-    source = broker or data / "journal"
-    print(f"slipring pipeline: {', '.join(names)}: {source} to {where.uri}", flush=True)
+    _introduce(names, broker or data / "journal", where)
+    display = PipelineDisplay(_journal(data, broker, given))
     made = PipelineRun(
-        journal=_journal(data, broker, given),
+        journal=display.journal,
         lake=where,
         config=_config(config),
         bus=None if bus is None else JournalBroker.from_options(bus, given),
@@ -125,11 +125,15 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
         consumer=consumer,
         keep_bytes=keep_bytes,
         stop=_stop_on_signals(),
-        on_step=lambda step: print(f"  {step}", flush=True),
-        on_batch=_tell,
-        on_progress=_tell_progress,
+        on_step=display.step,
+        on_batch=display.archived,
+        on_progress=display.taken,
     )
-    _run(made, names, backfill)
+    _run(made, names, backfill, display)
+
+
+def _introduce(names: list[str], source: str | Path, lake: "LakeLocation") -> None:
+    print(f"slipring pipeline: {', '.join(names)}: {source} to {lake.uri}", flush=True)
 
 
 def _journal(data: Path, broker: str | None, given: dict[str, str]) -> JournalLocation:
@@ -140,9 +144,15 @@ def _journal(data: Path, broker: str | None, given: dict[str, str]) -> JournalLo
     return JournalFolder(str((data / "journal").absolute()))
 
 
-def _run(made: "PipelineRun", names: list[str], backfill: tuple[str, str] | None) -> None:
+def _run(
+    made: "PipelineRun",
+    names: list[str],
+    backfill: tuple[str, str] | None,
+    display: PipelineDisplay,
+) -> None:
     if backfill is None:
-        made.run(names)
+        with display:
+            made.run(names)
         return
     if names != ["derive"]:
         raise PipelineError("--backfill goes with the job derive alone")
@@ -171,13 +181,3 @@ def _stop_on_signals() -> threading.Event:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     return stop
-
-
-def _tell(batch: "LakeCommit") -> None:
-    counts = [f"{rows:,} {name.replace('_', ' ')}" for name, rows in batch.rows.items() if rows]
-    what = ", ".join(counts) or "nothing"
-    print(f"  {what} into the lake, up to offset {batch.end:,}", flush=True)
-
-
-def _tell_progress(progress: "JobProgress") -> None:
-    print(f"  {progress.job}: up to offset {progress.end:,}", flush=True)

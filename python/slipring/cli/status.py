@@ -7,10 +7,10 @@ from rich.table import Table
 from rich.text import Text
 
 from slipring.cli.console_request import ask
-from slipring.cli.display import ago, counted, duration, printable, size
+from slipring.cli.display import ago, counted, duration, lag, printable, size
 from slipring.cli.journal_rows import journal_rows
 from slipring.cli.terminal_table import facts, plain, show, table
-from slipring.status.message import JournalSummary, LiveMessage, TableFigures
+from slipring.status.message import ConsumerStatus, JournalSummary, LiveMessage, TableFigures
 
 CLIENTS_SHOWN = 20
 AWAY_SHOWN = 20
@@ -104,15 +104,29 @@ def _away(overview: LiveMessage) -> Table:
 
 def _consumers(overview: LiveMessage) -> Table:
     journal = overview["broker"]["journal"]
-    shown = table("consumer", "+read to", "+behind", "+moved")
+    heads = ("consumer", "+read to", "+behind", "+lag", "+messages/s", "+moved", "rows/s")
+    shown = table(*heads)
     for row in journal["consumers"]:
         if row["flaw"] or row["updated_ms"] is None:
-            shown.add_row(plain(row["name"]), "", "", plain(row["flaw"] or ""))
+            shown.add_row(plain(row["name"]), "", "", "", "", plain(row["flaw"] or ""))
             continue
         moved = ago((overview["at_ms"] - row["updated_ms"]) / 1_000)
-        shown.add_row(plain(row["name"]), f"{row['offset']:,}", f"{row['behind']:,}", moved)
+        numbers = (f"{row['offset']:,}", f"{row['behind']:,}", lag(row["lag_s"]))
+        read = "" if row["messages_s"] is None else f"{row['messages_s']:,.0f}"
+        shown.add_row(plain(row["name"]), *numbers, read, moved, plain(_written(row)))
     _say_more(shown, journal["consumers_total"])
     return shown
+
+
+def _written(consumer: ConsumerStatus) -> str:
+    """Rows per second of each table; rows that were set aside by their number."""
+    told = [
+        f"{row['rows']:,} set aside"
+        if row["table"] == "set_aside"
+        else f"{row['table']} {row['rows_s']:,.0f}"
+        for row in consumer["rows"]
+    ]
+    return ", ".join(told)
 
 
 def _prefixes(overview: LiveMessage) -> Table:

@@ -1,5 +1,6 @@
 """The journal's part of the live message and of the metrics."""
 
+import time
 from typing import Literal, cast, get_type_hints
 
 from slipring.control import Broker
@@ -58,7 +59,8 @@ def consumers_of(broker: Broker, status: BrokerStatus) -> list[ConsumerStatus]:
     journal, receipt = status["journal"], broker.receipt
     if journal is None or receipt is None:
         return []
-    return consumer_statuses(broker.consumers(), receipt, journal["next_offset"] or 0)
+    readings, next_offset = broker.consumers.readings, journal["next_offset"] or 0
+    return consumer_statuses(readings, receipt, next_offset, time.time_ns())
 
 
 def archive_of(broker: Broker, status: BrokerStatus) -> ArchiveStatus | None:

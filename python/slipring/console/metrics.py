@@ -46,9 +46,10 @@ def _lines(family: Family) -> Iterator[str]:
     metric = family.metric
     yield f"# HELP {metric.name} {without_links(family.meaning)}"
     yield f"# TYPE {metric.name} {metric.kind}"
-    for text, value in family.samples:
-        label = "" if text is None else f'{{{metric.label}="{_escape(text)}"}}'
-        yield f"{metric.name}{label} {_number(value)}"
+    for texts, value in family.samples:
+        pairs = zip(metric.labels, texts, strict=True)
+        labels = ",".join(f'{label}="{_escape(text)}"' for label, text in pairs)
+        yield f"{metric.name}{f'{{{labels}}}' if labels else ''} {_number(value)}"
 
 
 def _escape(text: str) -> str:

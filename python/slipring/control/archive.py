@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from slipring.archive.location import CONSUMER, ArchiveLocation
 from slipring.control.config import Config
-from slipring.control.consumers import known_consumers
+from slipring.control.consumer_watch import known_consumers
 from slipring.errors import ConfigError, StartError
 from slipring.status.message import ArchiveStatus
 

@@ -12,7 +12,7 @@ from typing import Any
 from slipring.control.archive import archive_location, make_archive
 from slipring.control.cached import Cached
 from slipring.control.config import Config
-from slipring.control.consumers import known_consumers
+from slipring.control.consumer_watch import ConsumerWatch
 from slipring.control.descriptors import log_line as descriptors_line
 from slipring.control.discovery import Discovery, endpoints
 from slipring.control.events import EventEntry
@@ -73,7 +73,7 @@ class Broker:
         self.holders = Cached(lambda: self.engine.sessions(HOLDERS_MAX)[0])
         self._trouble: Trouble | None = None
         self.pulse = Pulse(self.engine)
-        self.consumers = Cached(lambda: known_consumers(folder))
+        self.consumers = ConsumerWatch(folder)
         if self.receipt:
             for level, line in log_lines(self.receipt):
                 log.log(level, "%s", line)
@@ -120,6 +120,7 @@ class Broker:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Poll the engine until told to stop; then stop the engine."""
+        watching = asyncio.create_task(self.consumers.run(stop))
         try:
             await self.discovery.open()
             if self.archive:
@@ -131,7 +132,8 @@ class Broker:
                 await _wait(stop, POLL_S)
         finally:
             stops = [self.engine.stop, *([self.archive.stop] if self.archive else [])]
-            await asyncio.gather(*map(asyncio.to_thread, stops), self.discovery.close())
+            stop.set()
+            await asyncio.gather(*map(asyncio.to_thread, stops), self.discovery.close(), watching)
             if not self.engine.failure:
                 self.poll()
 
@@ -151,6 +153,8 @@ class Broker:
             return  # the calls below would wait for it, and block the event loop
         status = self.engine.status()
         self._report_trouble(trouble(status["journal"]), now_ns)
+        if status["journal"]:
+            self.consumers.synced_offset = status["journal"]["synced_offset"]
         self.overview.sample(now_s, status)
         self.overview.reach(status["reached"], now_ns)
         prefixes = self.overview.prefixes

@@ -72,9 +72,11 @@ class JournalFolder:
             )
         return reader
 
-    def commit(self, consumer: str, identity: str, offset: int, epoch: int | None) -> None:
-        """Record how far a consumer has read, and in which epoch."""
-        commit_consumer(self.path, consumer, identity, offset, epoch)
+    def commit(
+        self, consumer: str, identity: str, offset: int, epoch: int | None, note: str = ""
+    ) -> None:
+        """Record how far a consumer has read, in which epoch, and what it says of its work."""
+        commit_consumer(self.path, consumer, identity, offset, epoch, note)
 
     def options(self) -> dict[str, str]:
         """The options of Spark's source that lead to this journal."""
@@ -119,9 +121,11 @@ class JournalBroker:
         }
         return RemoteJournal(self.url, options)
 
-    def commit(self, consumer: str, identity: str, offset: int, epoch: int | None) -> None:
-        """Record how far a consumer has read, and in which epoch."""
-        self.open(identity).commit(consumer, offset, epoch)
+    def commit(
+        self, consumer: str, identity: str, offset: int, epoch: int | None, note: str = ""
+    ) -> None:
+        """Record how far a consumer has read, in which epoch, and what it says of its work."""
+        self.open(identity).commit(consumer, offset, epoch, note)
 
     def options(self) -> dict[str, str]:
         """The options of Spark's source that lead to this journal."""
@@ -190,14 +194,16 @@ class JournalArchive:
         archive = ArchiveReader(self.archive, known, cache)
         return JoinedJournal(archive, self.broker.open, dialled)
 
-    def commit(self, consumer: str, identity: str, offset: int, epoch: int | None) -> None:
-        """Record with the broker how far a consumer has read, and in which epoch."""
+    def commit(
+        self, consumer: str, identity: str, offset: int, epoch: int | None, note: str = ""
+    ) -> None:
+        """Record with the broker how far a consumer has read, in which epoch, and its note."""
         if self.broker is None:
             raise JournalError(
                 f"{self.archive.url} has no consumers, and no retention that would wait for "
                 f"{consumer!r}; leave option consumer out, or name the broker too"
             )
-        self.broker.commit(consumer, identity, offset, epoch)
+        self.broker.commit(consumer, identity, offset, epoch, note)
 
     def options(self) -> dict[str, str]:
         """The options of Spark's source that lead to this journal."""

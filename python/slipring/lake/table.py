@@ -55,6 +55,8 @@ class LakeTable:
         self.location = location
         self.spec = spec
         self.delta = delta
+        self.rows_written = 0
+        """Rows that were committed through this object; one that is written again counts again."""
 
     @classmethod
     def open(cls, lake: LakeLocation, spec: TableSpec) -> "LakeTable":
@@ -101,6 +103,7 @@ class LakeTable:
                 if not attempts_left:
                     raise LakeConflict(f"{self.location.uri}: {error}") from error
             else:
+                self.rows_written += sum(file.rows for file in files)
                 self.delta.update_incremental()
                 return
 

@@ -55,6 +55,10 @@ class DeriveJob:
         """The offset up to which values are in the lake; None before the first batch."""
         return self._store.position()
 
+    def rows_written(self) -> dict[str, int]:
+        """Values that were committed."""
+        return self._store.rows_written()
+
     def write(self, samples_of: SamplesOf, start: int, end: int) -> int:
         """Add the offsets [start, end) as far as they are missing; how many values there were."""
         # The call before may have failed between the lake and the bus.

@@ -42,6 +42,10 @@ class DeriveStore:
         """The offset up to which values are in the table; None if there are none."""
         return self._table.committed(derive_app(self.journal))
 
+    def rows_written(self) -> dict[str, int]:
+        """Values that were committed."""
+        return {DERIVED.name: self._table.rows_written}
+
     def states(self, derivations: Sequence[Derivation]) -> pa.Table | None:
         """The states at the position, of derivations that still have the same inputs and times."""
         position = self.position()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slipring.errors import JournalGap, PipelineError
+from slipring.journal.consumer_note import ConsumerNote
 from slipring.journal.location import Journal, JournalLocation, settled_end
 from slipring.journal.message_size import message_bytes
 from slipring.journal.offsets import check_within
@@ -57,6 +58,7 @@ class Destination:
         self._parameters = ParameterTable(self.lake, self._reader) if "samples" in wanted else None
         self._first_offset = self._reader.first_offset
         self._consumer = consumer
+        self._note = ConsumerNote()
         self._check_position()
         self._note_position()
 
@@ -96,6 +98,7 @@ class Destination:
                 rows[name] = sum(file.rows for file in files)
         if self._parameters is not None:
             self._parameters.update()
+        self._note = self._note.then(rows)
         self._note_position()
         begin = max(start, min(target.committed.values()))
         return LakeCommit(batch, begin, end, rows, sum(bool(file.table) for file in written))
@@ -113,7 +116,8 @@ class Destination:
             location, identity = self.journal.location, self.journal.identity
             epochs = [table.epoch(identity) for table in self.tables.values()]
             epoch = min((one for one in epochs if one is not None), default=None)
-            location.commit(self._consumer, identity, self.committed(), epoch)
+            note = self._note.encode()
+            location.commit(self._consumer, identity, self.committed(), epoch, note)
 
     def _check_position(self) -> None:
         """Refuse a journal that no longer has the messages that are in the lake."""

@@ -66,6 +66,9 @@ class JobRun(Protocol):
     def position(self) -> int | None:
         """The offset up to which its tables have the journal; None if they have nothing."""
 
+    def rows_written(self) -> Mapping[str, int]:
+        """Rows that were committed in this run, by table."""
+
     def take(self, start: int, end: int) -> None:
         """Add the offsets [start, end); what is there already changes nothing."""
 
@@ -80,6 +83,7 @@ class RollupRun:
         self._job = Rollup(setting.lake, setting.journal.identity, setting.config.rollup)
         self._rows = merged_rows(lambda start, end: setting.rows.read("rollup", start, end))
         self.position = self._job.position
+        self.rows_written = self._job.rows_written
         self.finish = self._job.finish
 
     def take(self, start: int, end: int) -> None:
@@ -99,6 +103,7 @@ class LimitsRun:
         publisher = setting.publisher("limits", kind="alarms")
         self._alarms = LimitAlarms(setting.lake, identity, publisher)
         self.position = self._job.position
+        self.rows_written = self._job.rows_written
 
     def take(self, start: int, end: int) -> None:
         decoded, source = self._decoded(), self._setting.rows
@@ -140,6 +145,7 @@ class LatencyRun:
         """The offsets that are taken and not written: they wait for the archive."""
         self._waits_since_s = time.monotonic()
         self.position = self._job.position
+        self.rows_written = self._job.rows_written
 
     def take(self, start: int, end: int) -> None:
         if self._seen is None:
@@ -182,6 +188,7 @@ class BudgetRun:
         self._setting = setting
         self._job = budget_job(setting.lake, setting.journal.identity, setting.config.budget)
         self.position = self._job.position
+        self.rows_written = self._job.rows_written
         self.finish = self._job.finish
 
     def take(self, start: int, end: int) -> None:
@@ -217,6 +224,7 @@ class DeriveRun:
         thinning = Thinning(tuple(derivations))
         self._inputs = DecodedInputs(setting.journal, self._job.inputs, thinning)
         self.position = self._job.position
+        self.rows_written = self._job.rows_written
         self.finish = self._job.finish
 
     def take(self, start: int, end: int) -> None:

@@ -50,6 +50,10 @@ class LimitEvents:
         """The offset up to which the state is in the lake; None if there is none."""
         return self._committed
 
+    def rows_written(self) -> dict[str, int]:
+        """Events that were committed."""
+        return {EVENTS.name: self._events.rows_written}
+
     def write(self, candidates_of: CandidatesOf, rules: pa.Table, start: int, end: int) -> pa.Table:
         """Judge the offsets [start, end); returns the new events, which are in the lake then."""
         if self._applied is not None and start > self._applied:

@@ -46,6 +46,12 @@ class Rollup:
         found = [level.table.committed for level in self._levels]
         return None if None in found else min(one for one in found if one is not None)
 
+    def rows_written(self) -> dict[str, int]:
+        """Rows that were committed, by table; a row that is corrected counts again."""
+        tables = [level.table for level in self._levels]
+        written = {one.layout.spec.name: one.rows_written for one in tables}
+        return {**written, ROLLUP_LATE.name: self._late.rows_written}
+
     def write(self, rows_of: RowsOf, start: int, end: int) -> None:
         """Add the offsets [start, end). A table that has some of them takes the others only.
 
@@ -86,6 +92,11 @@ class LateTable:
         self._late_ns = late_ns
         self._table = LakeTable.open(lake, ROLLUP_LATE)
         self.committed = self._table.committed(app_id(journal))
+
+    @property
+    def rows_written(self) -> int:
+        """Rows that were committed."""
+        return self._table.rows_written
 
     def others(self, partials: pa.Table) -> pa.Table:
         """The partials that are not too late."""

@@ -5,10 +5,11 @@ A job that fails ends the others: a pipeline that lacks a part must not look who
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from slipring.errors import SlipringError
+from slipring.journal.consumer_note import ConsumerNote
 from slipring.pipeline.batch_loop import BatchLoop
 from slipring.pipeline.job_runs import JOB_RUNS, JobRun, JobSetting
 from slipring.pipeline.query import explained
@@ -21,6 +22,8 @@ class JobProgress:
     job: str
     start: int
     end: int
+    note: ConsumerNote = field(default_factory=ConsumerNote)
+    """The rows that it has committed in this run."""
 
 
 @dataclass
@@ -73,21 +76,30 @@ class JobRunner:
         # Spark divides its cores fairly among pools.
         setting.rows.spark.sparkContext.setLocalProperty("spark.scheduler.pool", name)
 
-        def take(start: int, end: int) -> None:
-            run.take(start, end)
-            self._note(name, run, setting)
-            self.on_progress(JobProgress(name, start, end))
+        progress: JobProgress | None = None
 
-        self._note(name, run, setting)
+        def take(start: int, end: int) -> None:
+            nonlocal progress
+            run.take(start, end)
+            note = (progress.note if progress else ConsumerNote()).up_to(run.rows_written())
+            progress = JobProgress(name, start, end, note)
+            self._note(name, run, setting, note)
+            self.on_progress(progress)
+
+        self._note(name, run, setting, ConsumerNote())
         try:
             self.loop.run(run.position(), take, self.stop, once=self.once)
         finally:
             run.finish()
-        self._note(name, run, setting)
+        if progress is not None:
+            note = progress.note.up_to(run.rows_written())
+            self._note(name, run, setting, note)
+            self.on_progress(replace(progress, note=note))
 
-    def _note(self, name: str, run: JobRun, setting: JobSetting) -> None:
+    def _note(self, name: str, run: JobRun, setting: JobSetting, note: ConsumerNote) -> None:
         """Tell the journal how far a job is, so that retention keeps what it lacks."""
         position = run.position()
         if self.consumer is not None and position is not None:
             identity, location = setting.journal.identity, setting.journal.location
-            location.commit(f"{self.consumer}-{name}", identity, position, None)
+            told = (identity, position, None, note.encode())
+            location.commit(f"{self.consumer}-{name}", *told)

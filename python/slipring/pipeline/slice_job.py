@@ -24,6 +24,10 @@ class SliceJob:
         """The offset up to which the table has the journal; None if it has nothing of it."""
         return self.table.committed
 
+    def rows_written(self) -> dict[str, int]:
+        """Rows that were committed, by table."""
+        return {self.table.layout.spec.name: self.table.rows_written}
+
     def write(self, rows_of: RowsOf, start: int, end: int) -> None:
         """Add the offsets [start, end), without those that the table has."""
         refuse_gap(self.table, start)

@@ -8,6 +8,7 @@ An older slice is read back when late rows touch it. Must never import pyspark.
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -42,7 +43,7 @@ class _OpenSlice:
         """Replace windows by rows that are sorted by window."""
         times = ints(rows, "window_ns")
         starts = group_starts(times)
-        for start, end in zip(starts, np.append(starts[1:], len(times)), strict=True):
+        for start, end in pairwise([*starts, len(times)]):
             self.windows[int(times[start])] = rows.slice(start, end - start)
 
 
@@ -63,6 +64,11 @@ class SliceTable:
         self._open: dict[int, _OpenSlice] = {}
         self._written: dict[int, list[WrittenFile]] = {}
 
+    @property
+    def rows_written(self) -> int:
+        """Rows that were committed; a row that is corrected counts again."""
+        return self._table.rows_written
+
     def merge(self, rows: pa.Table, end: int) -> pa.Table:
         """Combine rows with what is there; `end` is the offset up to which they are complete.
 
@@ -73,7 +79,7 @@ class SliceTable:
         rows, pieces = rows.take(pa.array(order)), pieces[order]
         starts = group_starts(pieces)
         changed = [self.layout.state.empty_table()]
-        for start, stop in zip(starts, np.append(starts[1:], len(pieces)), strict=True):
+        for start, stop in pairwise([*starts, len(pieces)]):
             changed.append(self._merge_slice(int(pieces[start]), rows.slice(start, stop - start)))
             self._write_surplus()
         self.applied = end

@@ -14,11 +14,13 @@ class Gauge:
     """A metric that goes up and down.
 
     With a label there is a sample for each key of a dictionary; or, in a list, for each row, and
-    the row's first field is the label's value.
+    the row's first field is the label's value. With `of` there is a second label, for the row
+    that has the list.
     """
 
     base: str
     label: str | None = None
+    of: str | None = None
     kind: ClassVar = "gauge"
     suffix: ClassVar = ""
 
@@ -26,6 +28,11 @@ class Gauge:
     def name(self) -> str:
         """As it is scraped."""
         return f"slipring_{self.base}{self.suffix}"
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of its labels."""
+        return tuple(one for one in (self.of, self.label) if one is not None)
 
 
 class Counter(Gauge):
@@ -52,11 +59,11 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """One metric with its samples: the value of the label, or None, and the number."""
+    """One metric with its samples: the values of the labels, and the number."""
 
     metric: Gauge
     meaning: str
-    samples: list[tuple[str | None, float]]
+    samples: list[tuple[tuple[str, ...], float]]
 
 
 @cache
@@ -66,16 +73,25 @@ def fields(described: type) -> list[Field]:
     return [Field(name, *get_args(hint)) for name, hint in hints.items()]
 
 
-def families(described: type, rows: Sequence[Mapping[str, Any]]) -> Iterator[Family]:
-    """List every metric of a TypedDict, with the samples of these dictionaries."""
+def families(
+    described: type, rows: Sequence[Mapping[str, Any]], outer: Sequence[str] = ()
+) -> Iterator[Family]:
+    """List every metric of a TypedDict, with the samples of these dictionaries.
+
+    `outer` has for each of them the first field of the row that it is in.
+    """
     first, *_ = all_fields = fields(described)
+    around = outer or [""] * len(rows)
     for field in all_fields:
         if field.metric is not None:
-            samples = [one for row in rows for one in _samples(field, row, row[first.name])]
+            pairs = zip(rows, around, strict=True)
+            samples = [
+                one for row, of in pairs for one in _samples(field, row, row[first.name], of)
+            ]
             yield Family(field.metric, field.meaning, samples)
         elif field.inner is not None:
-            values = (row[field.name] for row in rows)
-            yield from families(field.inner, [one for value in values for one in _rows(value)])
+            inner = [(one, row[first.name]) for row in rows for one in _rows(row[field.name])]
+            yield from families(field.inner, [one for one, _ in inner], [of for _, of in inner])
 
 
 def without_links(meaning: str) -> str:
@@ -100,10 +116,13 @@ def _rows(value: Any) -> list[Mapping[str, Any]]:
     return [] if value is None else [value]
 
 
-def _samples(field: Field, row: Mapping[str, Any], first: str) -> list[tuple[str | None, float]]:
+def _samples(
+    field: Field, row: Mapping[str, Any], first: str, of: str
+) -> list[tuple[tuple[str, ...], float]]:
     metric, value = field.metric, row[field.name]
     if metric is None or metric.label is None:
-        return [(None, value or 0)]
+        return [((), value or 0)]
+    outer = () if metric.of is None else (of,)
     if isinstance(value, Mapping):
-        return [*value.items()]
-    return [] if value is None else [(first, value)]
+        return [((*outer, name), count) for name, count in value.items()]
+    return [] if value is None else [((*outer, first), value)]

@@ -47,17 +47,44 @@ class Retention(TypedDict):
     keep_unread: Annotated[bool, "Whether messages that a consumer has not read are kept."]
 
 
+class ConsumerRows(TypedDict):
+    """Rows that a job of the [pipeline](pipeline.md#watching-it) says it wrote to a table."""
+
+    table: Annotated[str, "The name of the table."]
+    rows: Annotated[
+        int,
+        "Rows that a consumer wrote to a table since its run began; a corrected row counts again.",
+        Counter("journal_consumer_rows", "table", of="consumer"),
+    ]
+    rows_s: Annotated[float, "Rows per second, over the last 30 s."]
+    last_rows: Annotated[int, "Rows of its last commit."]
+
+
 class ConsumerStatus(TypedDict):
     """A consumer of the journal, and how far it has come."""
 
     name: Annotated[str, "Its name."]
-    offset: Annotated[int | None, "The offset that it reads next; null if that is unknown."]
+    offset: Annotated[
+        int | None,
+        "The offset that a consumer reads next; null if that is unknown.",
+        Counter("journal_consumer_read", "consumer"),
+    ]
     behind: Annotated[
         int | None,
         "Messages that a consumer has not read.",
         Gauge("journal_consumer_behind", "consumer"),
     ]
-    updated_ms: Annotated[float | None, "When it recorded that offset."]
+    lag_s: Annotated[
+        float | None,
+        "Seconds since the oldest message on disk was received that a consumer has not read; 0 if "
+        "it has read all, null if that is unknown.",
+        Gauge("journal_consumer_lag_seconds", "consumer"),
+    ]
+    messages_s: Annotated[float | None, "Messages that it read per second, over the last 30 s."]
+    updated_ms: Annotated[float | None, "When it recorded that offset: its last commit."]
+    rows: Annotated[
+        list[ConsumerRows], "What it says it wrote, by table; empty if it says nothing."
+    ]
     flaw: Annotated[str | None, "Why nothing is known of it: a damaged file, another journal."]
 
 

@@ -50,10 +50,16 @@ const Retention = fields({
 });
 export type Retention = TypeOf<typeof Retention>;
 
+/** Rows that a job of the pipeline says it wrote to a table. */
+const ConsumerRows = fields({
+  table: "text", rows: "number", rows_s: "number", last_rows: "number",
+});
+export type ConsumerRows = TypeOf<typeof ConsumerRows>;
+
 /** A consumer of the journal, and how far it has come. */
 const ConsumerStatus = fields({
-  name: "text", offset: orNull("number"), behind: orNull("number"), updated_ms: orNull("number"),
-  flaw: orNull("text"),
+  name: "text", offset: orNull("number"), behind: orNull("number"), lag_s: orNull("number"),
+  messages_s: orNull("number"), updated_ms: orNull("number"), rows: list(ConsumerRows), flaw: orNull("text"),
 });
 export type ConsumerStatus = TypeOf<typeof ConsumerStatus>;
 

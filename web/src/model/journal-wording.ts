@@ -1,6 +1,8 @@
 // The journal as a person reads it. Pure: the same journal always gives the same words.
-import type { ArchiveStatus, ConsumerStatus, DurabilityRule, JournalSummary, ReceiptSummary } from "./contract.ts";
-import { age, bytes, count, counted, duration, legible } from "./wording.ts";
+import type {
+  ArchiveStatus, ConsumerRows, ConsumerStatus, DurabilityRule, JournalSummary, ReceiptSummary,
+} from "./contract.ts";
+import { age, bytes, count, counted, duration, legible, rate, UNKNOWN } from "./wording.ts";
 
 type Level = DurabilityRule["level"];
 
@@ -81,9 +83,24 @@ export function levels(journal: JournalSummary): [string, Level][] {
 
 export function consumerCells(consumer: ConsumerStatus, now_ms: number): string[] {
   const name = legible(consumer.name);
-  if (consumer.flaw !== null) return [name, "–", "–", legible(consumer.flaw)];
-  const moved = consumer.updated_ms === null ? "–" : age(now_ms - consumer.updated_ms);
-  return [name, count(consumer.offset), count(consumer.behind), moved];
+  if (consumer.flaw !== null) return [name, "–", "–", "–", "–", "–", legible(consumer.flaw)];
+  const { offset, behind, lag_s, messages_s, rows, updated_ms } = consumer;
+  const moved = updated_ms === null ? "–" : age(now_ms - updated_ms);
+  return [name, count(offset), count(behind), lag(lag_s), rate(messages_s), written(rows), moved];
+}
+
+/** Tenths of a second while it is short. */
+function lag(seconds: number | null): string {
+  if (seconds === null) return UNKNOWN;
+  return seconds < 9.95 ? `${seconds.toFixed(1)} s` : duration(seconds);
+}
+
+/** Rows per second of each table; rows that were set aside are told by their number. */
+function written(rows: ConsumerRows[]): string {
+  const told = rows.map(({ table, rows: all, rows_s }) =>
+    table === "set_aside" ? `${count(all)} set aside` : `${legible(table)} ${rate(rows_s)}`,
+  );
+  return told.join(", ") || UNKNOWN;
 }
 
 function sentence(words: string): string {

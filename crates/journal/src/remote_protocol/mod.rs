@@ -47,6 +47,21 @@ mod tests {
         JournalAnswer::Definitions { journal: JOURNAL, edition, next, rows }
     }
 
+    fn commit<'a>(consumer: &'a str, note: &'a str) -> JournalRequest<'a> {
+        JournalRequest::Commit { journal: JOURNAL, offset: 42, epoch: 3, consumer, note }
+    }
+
+    #[test]
+    fn a_name_or_a_note_that_is_too_long_is_malformed() {
+        let (name, note) = ("x".repeat(65), "x".repeat(455));
+        for request in [commit(&name, ""), commit("lake", &note)] {
+            let body = request.encode();
+            assert_eq!(JournalRequest::decode("commit", &body), Err(MalformedRequest::Body));
+        }
+        let longest = commit("lake", &note[1..]);
+        assert_eq!(JournalRequest::decode("commit", &longest.encode()), Ok(longest));
+    }
+
     #[test]
     fn encoded_requests_decode_to_the_same() {
         for request in [
@@ -56,7 +71,8 @@ mod tests {
             JournalRequest::Definitions { index: 4, since: 9 },
             JournalRequest::At { ns: -5 },
             JournalRequest::Position { offset: 7, epoch: 3 },
-            JournalRequest::Commit { journal: JOURNAL, offset: 42, epoch: 3, consumer: "lake" },
+            commit("lake", ""),
+            commit("lake", "a note"),
         ] {
             assert_eq!(JournalRequest::decode(request.name(), &request.encode()), Ok(request));
             let long = [&request.encode()[..], &[0xff]].concat();

@@ -1,8 +1,11 @@
 //! The requests, by the name that each has in its topic.
 
 use super::{put_numbers, take, take_u64};
-use crate::consumers::NAME_BYTES_MAX;
+use crate::consumers::{NAME_BYTES_MAX, NOTE_BYTES_MAX};
 use crate::format::JournalIdentity;
+
+/// Stands between a consumer's name, in which it cannot be, and its note.
+const NAME_END: u8 = 0;
 
 /// A request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +57,8 @@ pub enum JournalRequest<'a> {
         epoch: u64,
         /// The consumer's name.
         consumer: &'a str,
+        /// What it says of its work; empty if nothing.
+        note: &'a str,
     },
 }
 
@@ -100,10 +105,14 @@ impl<'a> JournalRequest<'a> {
             }
             Self::At { ns } => body.extend_from_slice(&ns.to_le_bytes()),
             Self::Position { offset, epoch } => put_numbers(&mut body, &[*offset, *epoch]),
-            Self::Commit { journal, offset, epoch, consumer } => {
+            Self::Commit { journal, offset, epoch, consumer, note } => {
                 body.extend_from_slice(&journal.0);
                 put_numbers(&mut body, &[*offset, *epoch]);
                 body.extend_from_slice(consumer.as_bytes());
+                if !note.is_empty() {
+                    body.push(NAME_END);
+                    body.extend_from_slice(note.as_bytes());
+                }
             }
         }
         body
@@ -141,8 +150,12 @@ fn take_pair(rest: &mut &[u8]) -> Option<(u64, u64)> {
 fn take_commit<'a>(rest: &mut &'a [u8]) -> Option<JournalRequest<'a>> {
     let journal = JournalIdentity(take(rest)?);
     let (offset, epoch) = take_pair(rest)?;
-    let (consumer, after) = rest.split_at(rest.len().min(NAME_BYTES_MAX));
-    *rest = after;
-    let consumer = std::str::from_utf8(consumer).ok()?;
-    Some(JournalRequest::Commit { journal, offset, epoch, consumer })
+    let mut parts = std::mem::take(rest).splitn(2, |byte| *byte == NAME_END);
+    let consumer = text(parts.next().unwrap_or_default(), NAME_BYTES_MAX)?;
+    let note = text(parts.next().unwrap_or_default(), NOTE_BYTES_MAX)?;
+    Some(JournalRequest::Commit { journal, offset, epoch, consumer, note })
+}
+
+fn text(bytes: &[u8], bytes_max: usize) -> Option<&str> {
+    if bytes.len() > bytes_max { None } else { std::str::from_utf8(bytes).ok() }
 }
