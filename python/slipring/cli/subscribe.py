@@ -65,6 +65,13 @@ def subscribe(  # noqa: PLR0913 (typer reads the options from the signature)
         int,
         typer.Option(min=0, help="Seconds that the broker keeps the session; with --client-id."),
     ] = 0,
+    report_arrivals: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="So often, tell the broker how regularly frames come; with --deliver frame --rate.",
+        ),
+    ] = None,
     needs: NeedOptions,
     access: Access,
 ) -> None:
@@ -93,7 +100,15 @@ def subscribe(  # noqa: PLR0913 (typer reads the options from the signature)
     """
     if session_expiry and not client_id:
         raise typer.BadParameter("a session that is kept needs a name: give --client-id")
-    connecting = access.connect(client_id=client_id, session_expiry_s=session_expiry)
+    if report_arrivals is not None and (
+        report_arrivals <= 0 or not needs.is_frame or needs.rate is None
+    ):
+        raise typer.BadParameter(
+            "--report-arrivals is seconds, more than 0, with --deliver frame and --rate"
+        )
+    connecting = access.connect(
+        client_id=client_id, session_expiry_s=session_expiry, report_arrivals_s=report_arrivals
+    )
     wanted = _WantedMessages(filters, qos, count, needs.properties())
     with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
         if needs.is_frame:
