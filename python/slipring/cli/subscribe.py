@@ -69,7 +69,8 @@ def subscribe(  # noqa: PLR0913 (typer reads the options from the signature)
         float | None,
         typer.Option(
             metavar="SECONDS",
-            help="So often, tell the broker how regularly frames come; with --deliver frame --rate.",
+            help="How often to report to the broker how regularly frames come; "
+            "with --deliver frame and --rate.",
         ),
     ] = None,
     needs: NeedOptions,

@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 
 from slipring.client.choice import ParameterChoice
 from slipring.client.connection import ClientConnection
@@ -25,7 +26,13 @@ from slipring.model.arrival_report import (
 )
 
 SECOND_NS = 1_000_000_000
-DETAILS = ([], "application/json", None, None, None)
+DETAILS: tuple[list[tuple[str, str]], str, None, None, None] = (
+    [],
+    "application/json",
+    None,
+    None,
+    None,
+)
 """User properties, content type, response topic, correlation data and expiry of a report."""
 
 log = logging.getLogger("slipring.client")
@@ -61,7 +68,7 @@ class ArrivalCounter:
         self._source = source
         self._sent_ns: int | None = None
         self._last_ns: int | None = None
-        self._clear()
+        self._arrivals = self._sum_ns = self._max_ns = self._within_1 = self._within_5 = 0
 
     def note(self, sent_ns: int, arrived_ns: int) -> None:
         """A frame came: when the broker sent it, and when it arrived, by a clock that never jumps.
@@ -94,11 +101,8 @@ class ArrivalCounter:
             self._within_5,
             self._source.ns(),
         )
-        self._clear()
-        return totals
-
-    def _clear(self) -> None:
         self._arrivals = self._sum_ns = self._max_ns = self._within_1 = self._within_5 = 0
+        return totals
 
 
 class ArrivalReports:
@@ -160,7 +164,7 @@ class ArrivalReports:
     async def _send(self, payloads: Iterable[bytes]) -> None:
         for payload in payloads:
             try:
-                await self._connection.send(lambda payload=payload: self._publish(payload))
+                await self._connection.send(partial(self._publish, payload))
             except ConnectionLost:
                 raise
             except SlipringError as error:
@@ -168,7 +172,7 @@ class ArrivalReports:
                 log.warning("cannot report arrivals to %s: %s", url, error)
 
     def _publish(self, payload: bytes) -> int | None:
-        return self._connection.native.publish(ARRIVALS_TOPIC, payload, 0, False, DETAILS)  # noqa: FBT003
+        return self._connection.native.publish(ARRIVALS_TOPIC, payload, 0, False, DETAILS)
 
     def _totals(self) -> list[ArrivalTotals]:
         ended, self._ended = self._ended, []

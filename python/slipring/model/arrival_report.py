@@ -90,9 +90,11 @@ def parse_report(payload: bytes) -> list[ArrivalTotals]:
         report = json.loads(payload)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"the report is not JSON: {error}") from None
-    rows = report.get("subscriptions") if isinstance(report, dict) else None
-    if not isinstance(rows, list):
-        raise ValueError('the report is not an object with a list "subscriptions"')
+    match report:
+        case {"subscriptions": [*rows]}:
+            pass
+        case _:
+            raise ValueError('the report is not an object with a list "subscriptions"')
     if len(rows) > REPORT_SUBSCRIPTIONS_MAX:
         raise ValueError(
             f"the report has {len(rows)} subscriptions; {REPORT_SUBSCRIPTIONS_MAX} are allowed"
@@ -103,13 +105,14 @@ def parse_report(payload: bytes) -> list[ArrivalTotals]:
 def _totals(number: int, row: Any) -> ArrivalTotals:
     """One subscription of a report. Keys that are not known are left out: they may be newer."""
     try:
-        if not isinstance(row, dict):
-            raise ValueError("it is not an object")
-        if missing := [name for name in ("subscription", "wish_ns") if name not in row]:
-            raise ValueError(f"it has no {missing[0]}")
-        return ArrivalTotals(**{name: row[name] for name in _FIELDS if name in row})
+        match row:
+            case {"subscription": _, "wish_ns": _}:
+                return ArrivalTotals(**{name: row[name] for name in _FIELDS if name in row})
     except ValueError as error:
         raise ValueError(f"subscription {number} of the report: {error}") from None
+    raise ValueError(
+        f"subscription {number} of the report is not an object with subscription and wish_ns"
+    )
 
 
 def _check_text(text: object) -> None:
