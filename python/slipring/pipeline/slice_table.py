@@ -42,7 +42,7 @@ class _OpenSlice:
         """Replace windows by rows that are sorted by window."""
         times = ints(rows, "window_ns")
         starts = group_starts(times)
-        for start, end in zip(starts, np.append(starts[1:], len(times)), strict=True):
+        for start, end in zip(starts, np.append(starts, len(times))[1:], strict=True):
             self.windows[int(times[start])] = rows.slice(start, end - start)
 
 
@@ -73,7 +73,7 @@ class SliceTable:
         rows, pieces = rows.take(pa.array(order)), pieces[order]
         starts = group_starts(pieces)
         changed = [self.layout.state.empty_table()]
-        for start, stop in zip(starts, np.append(starts[1:], len(pieces)), strict=True):
+        for start, stop in zip(starts, np.append(starts, len(pieces))[1:], strict=True):
             changed.append(self._merge_slice(int(pieces[start]), rows.slice(start, stop - start)))
             self._write_surplus()
         self.applied = end
