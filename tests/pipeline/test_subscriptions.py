@@ -1,6 +1,7 @@
 """The table `subscriptions` (D1, P's table 6): who gets data as often as wished, by reports."""
 
 import asyncio
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -42,12 +43,11 @@ if TYPE_CHECKING:
 
 MINUTE_START = START_NS // WINDOW_NS * WINDOW_NS
 KILLED = Path(__file__).with_name("killed_arrivals.py")
-TABLE_6 = """
-    SELECT count(*) AS subscriptions, count(is_within_1_percent) AS judged,
-           avg(CAST(is_within_1_percent AS INT)) AS within_1_percent,
-           avg(CAST(is_within_5_percent AS INT)) AS within_5_percent
-    FROM subscriptions GROUP BY window_start
-"""
+DOCS = Path(__file__).parents[2] / "docs"
+TABLE_6 = re.findall(
+    r'"(SELECT [^"]* FROM subscriptions [^"]*)"', (DOCS / "pipeline.md").read_text()
+)
+MEASURED = re.findall(r"```sql\n(.*?)```", (DOCS / "steps.md").read_text(), re.DOTALL)
 
 
 def read_reports(*payloads: bytes, publisher: str = "plot", every_ns: int = MS) -> pa.Table:
@@ -167,7 +167,7 @@ def run_latency(broker: RunningBroker, lake: Path, spark: "SparkSession") -> Non
         once=True,
         consumer=None,
     )
-    run.run(["latency"], spark)
+    run.run(["latency", "rollup"], spark)
 
 
 def test_what_clients_report_is_in_the_lake_once(
@@ -210,9 +210,12 @@ def test_what_clients_report_is_in_the_lake_once(
     assert [row["bytes"] for row in aside] == HOSTILE
     assert {(row["topic"], row["publisher"]) for row in aside} == {(ARRIVALS_TOPIC, "foreign")}
 
-    found = open_lake(lake).query(TABLE_6).to_pylist()
-    assert sum(row["subscriptions"] for row in found) == seen.total()
+    found = open_lake(lake).query(*TABLE_6).to_pylist()
+    assert sum(row["n"] for row in found) == seen.total()
     assert sum(row["judged"] for row in found) == seen["plot"] + seen["alarm"]
+    measured = open_lake(lake).query(*MEASURED).to_pylist()
+    assert {row["subscriber"] for row in measured} == set(truth)
+    assert min(row["measured_ns"] for row in measured) > 0
 
 
 def test_the_steps_give_the_same_rows_and_shares(spark: "SparkSession") -> None:

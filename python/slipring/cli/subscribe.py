@@ -65,14 +65,6 @@ def subscribe(  # noqa: PLR0913 (typer reads the options from the signature)
         int,
         typer.Option(min=0, help="Seconds that the broker keeps the session; with --client-id."),
     ] = 0,
-    report_arrivals: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS",
-            help="How often to report to the broker how regularly frames come; "
-            "with --deliver frame and --rate.",
-        ),
-    ] = None,
     needs: NeedOptions,
     access: Access,
 ) -> None:
@@ -82,8 +74,7 @@ def subscribe(  # noqa: PLR0913 (typer reads the options from the signature)
     --client-id prints what came meanwhile. Above QoS 0 a message is acknowledged when it is
     printed. A lost connection is restored.
 
-    With --rate, --deadband, --change or --deliver only parameters are printed, their current values
-    first.
+    With --rate, --deadband, --change or --deliver only parameters are printed, newest values first.
 
     For example:
 
@@ -101,15 +92,8 @@ def subscribe(  # noqa: PLR0913 (typer reads the options from the signature)
     """
     if session_expiry and not client_id:
         raise typer.BadParameter("a session that is kept needs a name: give --client-id")
-    if report_arrivals is not None and (
-        report_arrivals <= 0 or not needs.is_frame or needs.rate is None
-    ):
-        raise typer.BadParameter(
-            "--report-arrivals is seconds, more than 0, with --deliver frame and --rate"
-        )
-    connecting = access.connect(
-        client_id=client_id, session_expiry_s=session_expiry, report_arrivals_s=report_arrivals
-    )
+    session = {"client_id": client_id, "session_expiry_s": session_expiry}
+    connecting = access.connect(**session, report_arrivals_s=needs.checked_report_arrivals())
     wanted = _WantedMessages(filters, qos, count, needs.properties())
     with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
         if needs.is_frame:
