@@ -6,6 +6,7 @@ run that was killed meets some reports again, and leaves out those that were set
 
 from collections.abc import Callable
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -80,10 +81,9 @@ class ReportedArrivals:
 
     def _known(self, rows: pa.Table) -> pa.Table:
         """What the table has of the windows of these rows."""
-        if not rows.num_rows:
-            return ARRIVAL_SCHEMA.empty_table()
-        times = ints(rows, "receive_ns") // WINDOW_NS * WINDOW_NS
-        return self._table.rows(int(times.min()), int(times.max()) + WINDOW_NS)
+        windows = np.unique(ints(rows, "receive_ns") // WINDOW_NS * WINDOW_NS).tolist()
+        found = [self._table.rows(begin, begin + WINDOW_NS) for begin in windows]
+        return pa.concat_tables([ARRIVAL_SCHEMA.empty_table(), *found])
 
     def _without_room(self, refused: pa.Table, rows: pa.Table) -> pa.Table:
         """A row for each report that has a refused subscription, with the reason."""
