@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -190,7 +191,11 @@ def test_what_clients_report_is_in_the_lake_once(
 
     asyncio.run(fly(11))
     run_latency(broker, lake, spark)
+    ages = rows_of(lake, "latency")
     run_latency(broker, lake, spark)  # the second run has nothing to do
+    shutil.rmtree(lake / "subscriptions")  # as in a lake from before there was this table
+    run_latency(broker, lake, spark)
+    assert rows_of(lake, "latency") == ages
 
     rows = rows_of(lake, "subscriptions")
     seen = Counter(row["subscriber"] for row in rows)
