@@ -180,6 +180,23 @@ async def test_a_need_that_cannot_be_is_one_clear_line(table_url: str) -> None:
     assert err.count(b"\n") == 1
 
 
+async def test_the_command_reports_arrivals_if_it_is_asked_to(table_url: str) -> None:
+    """P's table 6: a selection at a rate, in frames, has a wish to compare with."""
+    async with slipring.connect(table_url) as bus, bus.subscribe("slipring/arrivals") as messages:
+        await declared(bus, "show/arrivals")
+        chosen = ("sub", "show/arrivals/#", "--count", "1", "--url", table_url)
+        options = ("--deliver", "frame", "--rate", "10", "--report-arrivals", "60")
+        code, _, err = await run(*chosen, *options)
+        assert (code, err) == (0, b"")
+        (found,) = json.loads((await anext(messages)).payload)["subscriptions"]
+        assert (found["subscription"], found["wish_ns"]) == ("show/arrivals/#", 100_000_000)
+    for wrong in (("--rate", "10"), ("--deliver", "frame"), ("--deliver", "frame", "--rate", "1")):
+        seconds = "0" if len(wrong) > 2 else "60"
+        code, _, err = await run(*chosen, *wrong, "--report-arrivals", seconds)
+        assert code == 2
+        assert b"--report-arrivals is seconds" in err
+
+
 async def test_who_waits_for_nothing_is_told_so_on_a_terminal(table_url: str) -> None:
     screen, terminal = pty.openpty()
     for options in ((), ("--rate", "1", "--deliver", "frame")):

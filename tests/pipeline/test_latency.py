@@ -14,7 +14,7 @@ from slipring.lake.storage import LakeLocation
 from slipring.lake.table import LakeTable, app_id
 from slipring.pipeline.latency import lake_commits, latency_job
 from slipring.pipeline.latency_section import LatencySection
-from slipring.pipeline.steps.latency_rows import combined_ages, with_percentiles
+from slipring.pipeline.steps.latency_rows import LATENCY_SCHEMA, combined_ages, with_percentiles
 from tests.pipeline.steps.partials_by_hand import SECOND_NS, START_NS, Measured, samples_table
 
 if TYPE_CHECKING:
@@ -66,6 +66,12 @@ def test_rows_of_two_batches_add_up_to_that_of_both(tmp_path: Path) -> None:
     rows = open_table(LakeLocation.of(tmp_path), "latency").to_pyarrow_table().to_pylist()
     (expected,) = with_percentiles(combined_ages(aged(ages))).to_pylist()
     assert [{name: row[name] for name in expected} for row in rows] == [expected]
+
+
+def test_a_batch_without_frames_is_taken_too(tmp_path: Path) -> None:
+    job = latency_job(LakeLocation.of(tmp_path), JOURNAL, LatencySection(every=0))
+    job.write(lambda _start, _end: LATENCY_SCHEMA.empty_table(), 0, 5)
+    assert job.position() == 5
 
 
 def test_the_log_of_the_lake_says_when_offsets_became_visible(tmp_path: Path) -> None:

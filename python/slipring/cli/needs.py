@@ -37,11 +37,28 @@ class NeedOptions:
             "text, json: a message for each sample, the default is text."
         ),
     ] = None
+    report_arrivals: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="Report so often to the broker how regularly frames come; "
+            "with --deliver frame and --rate.",
+        ),
+    ] = None
 
     @property
     def is_frame(self) -> bool:
         """Whether samples come in frames."""
         return self.deliver is Deliver.FRAME
+
+    def checked_report_arrivals(self) -> float | None:
+        """How often arrivals are reported; None for never."""
+        seconds = self.report_arrivals
+        if seconds is not None and not (seconds > 0 and self.is_frame and self.rate is not None):
+            raise typer.BadParameter(
+                "--report-arrivals is seconds, more than 0, with --deliver frame and --rate"
+            )
+        return seconds
 
     def options(self) -> dict[str, Any]:
         """The needs as arguments of `Bus.select`."""

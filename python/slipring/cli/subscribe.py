@@ -74,8 +74,7 @@ def subscribe(  # noqa: PLR0913 (typer reads the options from the signature)
     --client-id prints what came meanwhile. Above QoS 0 a message is acknowledged when it is
     printed. A lost connection is restored.
 
-    With --rate, --deadband, --change or --deliver only parameters are printed, their current values
-    first.
+    With --rate, --deadband, --change or --deliver only parameters are printed, newest values first.
 
     For example:
 
@@ -93,7 +92,8 @@ def subscribe(  # noqa: PLR0913 (typer reads the options from the signature)
     """
     if session_expiry and not client_id:
         raise typer.BadParameter("a session that is kept needs a name: give --client-id")
-    connecting = access.connect(client_id=client_id, session_expiry_s=session_expiry)
+    session = {"client_id": client_id, "session_expiry_s": session_expiry}
+    connecting = access.connect(**session, report_arrivals_s=needs.checked_report_arrivals())
     wanted = _WantedMessages(filters, qos, count, needs.properties())
     with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
         if needs.is_frame:

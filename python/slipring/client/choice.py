@@ -7,10 +7,13 @@ from slipring.client.connection import SELECTION
 from slipring.client.desk import Desk, in_requests
 from slipring.errors import InvalidTopic
 from slipring.frames.table import Table
+from slipring.model import Entry
 from slipring.native import check_filter
 
 TOLD = 5
 """Names that a log message lists; the others are counted."""
+LABEL_MAX = 10_000
+"""Characters of the names or filters in a label."""
 NOT_TEXT = "filters are texts, one after the other; names are a list: select(names=[...])"
 
 
@@ -34,6 +37,19 @@ class ParameterChoice:
         self.names = None if given is None else tuple(dict.fromkeys(given))
         if self.names == ():
             raise ValueError("no names are given")
+
+    @property
+    def label(self) -> str:
+        """The choice in a few words, for a person."""
+        chosen = self.names or self.filters
+        more = f" and {len(chosen) - TOLD} more" if len(chosen) > TOLD else ""
+        return ", ".join(chosen[:TOLD])[:LABEL_MAX] + more
+
+    def entries(self, table: Table) -> list[Entry]:
+        """The parameters of this table that are chosen."""
+        if self.names is None:
+            return table.matching(*self.filters)
+        return [entry for name in self.names if (entry := table.get(name)) is not None]
 
     def absent(self, table: Table, missing: Iterable[str]) -> str:
         """The names or filters that choose nothing in this table, for a person; empty if none."""

@@ -28,6 +28,7 @@ def connect(  # noqa: PLR0913 (every option has its name at the call)
     timeout_s: float = 10.0,
     outbox_bytes_max: int = 16 << 20,
     inbox_bytes_max: int = 64 << 20,
+    report_arrivals_s: float | None = None,
 ) -> "Connecting":
     """Opens a connection to a broker, for `async with` or `await`.
 
@@ -40,10 +41,14 @@ def connect(  # noqa: PLR0913 (every option has its name at the call)
     connection is retried for `reconnect_s`; 0 is not at all. After `keep_alive_s` of silence the
     client pings the broker, and after as long again the connection is lost; 0 is never. `timeout_s`
     is for connecting, and again for closing. `outbox_bytes_max` bounds what waits to be sent,
-    `inbox_bytes_max` what waits to be read. Raises ConnectError.
+    `inbox_bytes_max` what waits to be read. With `report_arrivals_s` the client tells the broker so
+    often how regularly data arrive at its selections with a rate. Raises ConnectError.
     """
+    if report_arrivals_s is not None and not report_arrivals_s > 0:
+        raise ValueError(f"report_arrivals_s is seconds, more than 0, not {report_arrivals_s}")
     return Connecting(
         url,
+        report_arrivals_s,
         client_id=client_id or "",
         user=user,
         password=password.encode() if isinstance(password, str) else password,
@@ -61,8 +66,9 @@ def connect(  # noqa: PLR0913 (every option has its name at the call)
 class Connecting:
     """A connection still to be opened; await it or enter it."""
 
-    def __init__(self, url: str, **options: Any) -> None:
+    def __init__(self, url: str, report_arrivals_s: float | None, **options: Any) -> None:
         self._url = url
+        self._report_arrivals_s = report_arrivals_s
         self._options = options
         self._bus: Bus | None = None
 
@@ -85,5 +91,9 @@ class Connecting:
 
     async def _open(self) -> Bus:
         is_durable = self._options["session_expiry_s"] > 0
-        connection = ClientConnection(Client(self._url, self._options), is_durable=is_durable)
+        connection = ClientConnection(
+            Client(self._url, self._options),
+            is_durable=is_durable,
+            report_arrivals_s=self._report_arrivals_s,
+        )
         return Bus(connection, await connection.connected())

@@ -58,10 +58,14 @@ class Readable(Protocol):
 class ClientConnection:
     """A client's connection, made again when it is lost. Every wait can be cancelled."""
 
-    def __init__(self, native: Client, *, is_durable: bool) -> None:
+    def __init__(
+        self, native: Client, *, is_durable: bool, report_arrivals_s: float | None = None
+    ) -> None:
         self.native = native
         self.is_durable = is_durable
         """Whether the session is meant to outlive its connection."""
+        self.report_arrivals_s = report_arrivals_s
+        """How often arrivals at selections are reported; None for never."""
         self.end: ConnectionEnd | None = None
         self.is_open = False
         self.refused: dict[int, Refused] = {}

@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Iterator
 
+from slipring.client.arrivals import ArrivalReports
 from slipring.client.changes import Changes, Followers
 from slipring.client.choice import ParameterChoice
 from slipring.client.clock import Clock
@@ -34,6 +35,8 @@ class Parameters(Desk[Declared]):
         super().__init__(connection, "table")
         self.clock = clock
         self.mirror = Mirror(self)
+        every_s = connection.report_arrivals_s
+        self.arrivals = None if every_s is None else ArrivalReports(connection, every_s)
         self._followers: Followers[Refusal] = Followers()
         self._refused: Incoming | None = None
         self._hearing = asyncio.Lock()
@@ -81,6 +84,8 @@ class Parameters(Desk[Declared]):
             closing = [declared.finish(CLOSE_S) for declared in self._declared]
             return sum(await asyncio.gather(*closing))
         finally:
+            if self.arrivals is not None:
+                self.arrivals.close()
             self.end()
 
     def end(self) -> None:

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import AsyncIterator
 from operator import is_
 
+from slipring.client.arrivals import ArrivalCounter
 from slipring.client.choice import ParameterChoice
 from slipring.client.needs import Needs
 from slipring.client.parameters import Parameters
@@ -45,6 +46,7 @@ class Selection:
         self._is_outdated = False
         """The table has changed since the names were looked up."""
         self._is_closed = False
+        self._arrivals: ArrivalCounter | None = None
         self._lock = asyncio.Lock()
 
     async def __aenter__(self) -> "Selection":
@@ -54,6 +56,10 @@ class Selection:
         await self._desk.clock.known()  # so that the first frame already has its age
         table = await self._desk.mirror.cover(self._choice.filters, self._choice.names or ())
         await self._choose()
+        if self._desk.arrivals is not None and self._inner is not None:
+            self._arrivals = self._desk.arrivals.begin(
+                self._choice, self.needs, self._inner.filters, self._desk.mirror
+            )
         if self._choice.names is not None:
             self._desk.mirror.listen(self._on_change)
         if absent := self._choice.absent(table, self.missing):
@@ -68,6 +74,8 @@ class Selection:
         """Ends the selection and every iteration over it; closing twice is fine."""
         self._is_closed = True
         self._desk.mirror.leave(self._on_change)
+        if self._arrivals is not None and self._desk.arrivals is not None:
+            self._desk.arrivals.finish(self._arrivals)
         if self._choosing is not None:
             self._choosing.cancel()
         inner, self._inner = self._inner, None
@@ -147,6 +155,10 @@ class Selection:
             # The broker may have announced its parameters, and we have not listed them yet.
             table = await mirror.catch_up(frame.header.table)
             frame = Frame(table, frame.runs, frame.header, arrival)
+        if self._arrivals is not None and frame.header.published is not None:
+            # Without hops it has only values from before the selection, sent out of turn.
+            steady_ns = time.monotonic_ns() - (time.time_ns() - arrival.arrived_ns)
+            self._arrivals.note(frame.header.sent_ns, steady_ns)
         return frame
 
     def _has_unknown(self, frame: Frame) -> bool:

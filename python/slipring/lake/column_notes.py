@@ -14,7 +14,7 @@ TABLE_NOTES = {
     "events": "each time that a parameter went beyond a limit, or came back",
     "limit_state": "how each limit stands now, one row for each limit of each parameter",
     "latency": "the age of samples at each hop, by publisher and window",
-    "subscriptions": "how regularly samples arrived, by parameter and window",
+    "subscriptions": "how regularly data arrived, by subscriber, subscription and minute",
     "budget": "bytes of each vehicle and day, against its cap",
 }
 
@@ -24,6 +24,8 @@ _TABLE_COLUMN_NOTES = {
     ("budget", "bytes"): "bytes that were used",
     ("frames", "table"): "the table whose indices the frame has",
     ("latency", "count"): "samples that were counted",
+    ("subscriptions", "window_start"): "beginning of the minute in which it was reported (UTC)",
+    ("subscriptions", "source_ns"): "declared interval of the fastest parameter; null if unknown",
     ("frames", "samples"): "how many samples are in the frame",
     ("frames", "parameters"): "how many parameters are in the frame",
 }
@@ -98,6 +100,15 @@ _COLUMN_NOTES = {
     "event": "what happened",
     "severity": "warning or critical",
     "limit": "the limit that was crossed",
+    "subscriber": "client identifier of the subscriber",
+    "subscription": "its filter, or the names that it chose",
+    "wish_ns": "the interval that it asked for",
+    "arrivals": "intervals that ended with an arrival",
+    "arrivals_within_1_percent": "those that differ from the wish by at most 1 %",
+    "arrivals_within_5_percent": "those that differ from the wish by at most 5 %",
+    "is_within_1_percent": "whether the mean is within 1 % of the wish; null if it is not judged",
+    "is_within_5_percent": "whether the mean is within 5 % of the wish; null if it is not judged",
+    "not_judged": "why it is not judged: slow source, or silent",
     "vehicle": "the vehicle",
     "cap_bytes": "bytes that are allowed",
 }

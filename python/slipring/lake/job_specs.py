@@ -158,6 +158,7 @@ SUBSCRIPTIONS = TableSpec(
     schema=with_day(
         schema_of(
             {
+                "journal": pa.string(),
                 "subscriber": pa.string(),
                 "subscription": pa.string(),
                 "window_start": _TIME,
@@ -166,12 +167,15 @@ SUBSCRIPTIONS = TableSpec(
                 "arrivals": pa.int64(),
             },
             {
+                "source_ns": pa.int64(),
                 "mean_ns": pa.float64(),
                 "max_ns": pa.int64(),
-                "steps_within_1_percent": pa.float64(),
-                "steps_within_5_percent": pa.float64(),
+                "sum_ns": pa.float64(),
+                "arrivals_within_1_percent": pa.int64(),
+                "arrivals_within_5_percent": pa.int64(),
                 "is_within_1_percent": pa.bool_(),
                 "is_within_5_percent": pa.bool_(),
+                "not_judged": pa.string(),
             },
         ),
         "date",
@@ -179,9 +183,11 @@ SUBSCRIPTIONS = TableSpec(
     day="date",
     time="window_start",
     sort_by=("window_ns",),
-    dictionary=("subscriber", "subscription"),
+    is_corrected=True,
+    few=("journal",),
+    dictionary=("subscriber", "subscription", "not_judged"),
 )
-"""The mean interval of each subscription and minute against the wish."""
+"""The mean interval of each subscription and minute against the wish, as its client reports it."""
 
 BUDGET = TableSpec(
     name="budget",

@@ -16,7 +16,7 @@ TABLES_OF = {
     "rollup": ("rollup_1s", "rollup_1m", "rollup_1h", "rollup_late"),
     "derive": ("derived",),
     "limits": ("events", "limit_state"),
-    "latency": ("latency",),
+    "latency": ("latency", "subscriptions"),
     "budget": ("budget",),
 }
 """The tables that each job fills."""

@@ -15,6 +15,7 @@ from slipring.journal.location import Journal, JournalBroker
 from slipring.lake.specs import SAMPLES
 from slipring.lake.storage import LakeLocation
 from slipring.lake.table import LakeTable, app_id
+from slipring.model.arrival_report import ARRIVALS_TOPIC
 from slipring.pipeline.budget import budget_job
 from slipring.pipeline.config import PipelineConfig
 from slipring.pipeline.decoded_candidates import DecodedCandidates
@@ -29,13 +30,15 @@ from slipring.pipeline.limit_rules import limit_rules
 from slipring.pipeline.limits import LimitEvents
 from slipring.pipeline.rollup import Rollup
 from slipring.pipeline.rollup_batch import merged_rows
-from slipring.pipeline.steps import budget, latency
+from slipring.pipeline.steps import budget, latency, subscriptions
 from slipring.pipeline.steps.derive_rows import Thinning
+from slipring.pipeline.subscriptions import ReportedArrivals
 from slipring.publication.publisher import BatchPublisher, PublicationTarget
 
 ARCHIVE_PATIENCE_S = 3.0
 """How long ages wait for a lake with an archive to get their samples; then without that hop."""
 ARCHIVE_POLL_S = 0.1
+REPORT_COLUMNS = "offset,receive_ns,publisher,topic,payload"
 BUDGET_COLUMNS = "receive_ns,publisher,topic,payload"
 
 
@@ -134,7 +137,7 @@ class LimitsRun:
 
 
 class LatencyRun:
-    """Age of samples at each hop."""
+    """Age of samples at each hop, and intervals of arrivals at subscribers."""
 
     def __init__(self, setting: JobSetting) -> None:
         self._setting = setting
@@ -144,10 +147,17 @@ class LatencyRun:
         self._seen: tuple[int, int] | None = None
         """The offsets that are taken and not written: they wait for the archive."""
         self._waits_since_s = time.monotonic()
-        self.position = self._job.position
-        self.rows_written = self._job.rows_written
+        self._arrivals = ReportedArrivals(setting.lake, identity, setting.config.latency)
+
+    def position(self) -> int | None:
+        ages, arrivals = self._job.position(), self._arrivals.position()
+        return None if ages is None or arrivals is None else min(ages, arrivals)
+
+    def rows_written(self) -> dict[str, int]:
+        return {**self._job.rows_written(), **self._arrivals.rows_written()}
 
     def take(self, start: int, end: int) -> None:
+        self._arrivals.write(self._reports, start, end)
         if self._seen is None:
             self._waits_since_s = time.monotonic()
         self._seen = (self._seen[0] if self._seen else start, end)
@@ -158,6 +168,7 @@ class LatencyRun:
         while self._seen is not None and not self._write_archived():
             time.sleep(ARCHIVE_POLL_S)
         self._job.finish()
+        self._arrivals.finish()
 
     def _write_archived(self) -> bool:
         """Write what the archive has, or has not brought in time; whether that was all."""
@@ -171,6 +182,11 @@ class LatencyRun:
             self._waits_since_s = time.monotonic()
         self._seen = (max(start, until), end) if until < end else None
         return self._seen is None
+
+    def _reports(self, start: int, end: int) -> pa.Table:
+        rows = self._setting.rows
+        messages = rows.read("messages", start, end, filter=ARRIVALS_TOPIC, columns=REPORT_COLUMNS)
+        return subscriptions.reports(messages).toArrow()
 
     def _ages(self, start: int, end: int) -> pa.Table:
         rows, identity = self._setting.rows, self._setting.journal.identity
