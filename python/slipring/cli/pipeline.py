@@ -1,13 +1,12 @@
 """`slipring pipeline run`: carries the journal into the lake until it is stopped."""
 
-import signal
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from slipring.cli.recording_range import DATA, check_named
+from slipring.cli.stop_signals import stop_on_signals
 from slipring.errors import PipelineError
 from slipring.journal.location import JournalBroker, JournalFolder, JournalLocation
 from slipring.recording.moment import parse_time
@@ -92,8 +91,8 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
     archive: samples, frames, messages. rollup: windows of 1 s, 1 min, 1 h. derive: your own
     parameters. limits: events and alarms. latency: age of samples. budget: bytes per vehicle.
 
-    It continues where it stopped, however it was stopped. Ctrl-C and SIGTERM end it after the
-    current batch.
+    It continues where it stopped, however it was stopped. Ctrl-C and SIGTERM end it within
+    seconds: what is not in the lake yet is left to the next run.
 
     For example:
 
@@ -124,7 +123,7 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
         conf=_settings(conf or []),
         consumer=consumer,
         keep_bytes=keep_bytes,
-        stop=_stop_on_signals(),
+        stop=stop_on_signals(),
         on_step=lambda step: print(f"  {step}", flush=True),
         on_batch=_tell,
         on_progress=_tell_progress,
@@ -163,14 +162,6 @@ def _settings(given: list[str]) -> dict[str, str]:
                 f"{text!r} has no value; write NAME=VALUE", param_hint="--conf"
             )
     return {name.strip(): value for name, _, value in (text.partition("=") for text in given)}
-
-
-def _stop_on_signals() -> threading.Event:
-    """An event that Ctrl-C and SIGTERM set."""
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
-    return stop
 
 
 def _tell(batch: "LakeCommit") -> None:

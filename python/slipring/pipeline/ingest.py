@@ -24,8 +24,8 @@ class Ingest:
         self.on_batch = on_batch
         self.failure: Exception | None = None
         self._finished = False
-        # `finish` waits for the batch that is being written; a later batch sees `_finished`.
-        self._writing = threading.Lock()
+        # `finish` waits for the batch that is being committed; a later one sees `_finished`.
+        self._committing = threading.Lock()
 
     def ranges(self, spark: SparkSession, messages_max: int) -> DataFrame:
         """The stream of offset ranges that a table lacks."""
@@ -42,25 +42,26 @@ class Ingest:
 
     def write(self, ranges: DataFrame, batch: int) -> None:
         """Write one micro-batch to the tables; one that is there already changes nothing."""
-        with self._writing:
-            if self._finished:
-                raise PipelineError("the pipeline is stopping; this batch waits for the next run")
-            try:
-                self._write(ranges, batch)
-            except Exception as error:
+        try:
+            self._write(ranges, batch)
+        except Exception as error:
+            if not self._finished:
                 self.failure = error
-                raise
+            raise
 
     def finish(self) -> None:
-        """Wait for the batch that is being written, and refuse later ones."""
-        with self._writing:
+        """Wait for the batch that is being committed, and refuse later ones."""
+        with self._committing:
             self._finished = True
 
     def _write(self, ranges: DataFrame, batch: int) -> None:
         target = self.destination.target()
         files = [RangeFile(**row.asDict()) for row in _written_files(ranges, target).collect()]
-        if files:
-            self.on_batch(self.destination.commit(batch, target, files))
+        with self._committing:
+            if self._finished:
+                raise PipelineError("the pipeline is stopping; this batch waits for the next run")
+            if files:
+                self.on_batch(self.destination.commit(batch, target, files))
 
 
 def _written_files(ranges: DataFrame, target: LakeTarget) -> DataFrame:

@@ -73,7 +73,7 @@ class PipelineRun:
             return
         from slipring.pipeline.care import cared_for
 
-        with cared_for(self.lake, self.config.archive, names):
+        with cared_for(self.lake, self.config.archive, names, self.stop):
             self._run(names, spark)
 
     def _run(self, names: Sequence[str], spark: SparkSession | None) -> None:
@@ -137,7 +137,8 @@ class PipelineRun:
 
         journal = Journal(self.journal, self.journal.open().identity)
         rows = JournalRows(spark, self.journal)
-        return JobSetting(rows, journal, self.lake, self.config, self.state, self.bus)
+        where = (self.lake, self.config, self.state, self.bus)
+        return JobSetting(rows, journal, *where, stop=self.stop)
 
 
 def checked_names(names: Sequence[str]) -> list[str]:
