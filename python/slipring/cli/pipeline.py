@@ -5,10 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from slipring.cli.first_rows import FirstRows
 from slipring.cli.recording_range import DATA, check_named
 from slipring.cli.stop_signals import stop_on_signals
 from slipring.errors import PipelineError
-from slipring.journal.location import JournalBroker, JournalFolder, JournalLocation
+from slipring.journal.location import (
+    JournalArchive,
+    JournalBroker,
+    JournalFolder,
+    JournalLocation,
+)
 from slipring.recording.moment import parse_time
 
 if TYPE_CHECKING:
@@ -62,6 +68,12 @@ Broker = Annotated[
     str | None,
     typer.Option(help="Read the journal from this broker instead: mqtt://host:port or mqtts://."),
 ]
+Archive = Annotated[
+    str | None,
+    typer.Option(
+        help="Read the journal from its archive, s3://bucket/prefix; what is newer, from --broker."
+    ),
+]
 User = Annotated[
     str | None, typer.Option(help="Your user name there; the password is in SLIPRING_PASSWORD.")
 ]
@@ -83,6 +95,7 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
     consumer: Consumer = "lake",
     keep_bytes: KeepBytes = None,
     broker: Broker = None,
+    archive: Archive = None,
     user: User = None,
     ca: Authorities = None,
 ) -> None:
@@ -103,16 +116,19 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
         slipring pipeline run derive limits --config slipring.toml --bus mqtt://127.0.0.1:1883
 
         slipring pipeline run --broker mqtts://broker.example --user lake --lake s3://lake/jet
+
+        slipring pipeline run --archive s3://telemetry/jets --broker mqtts://broker.example
     """
     from slipring.lake.storage import LakeLocation
     from slipring.pipeline.pipeline_run import PipelineRun
 
+    first = FirstRows()
     given = {name: text for name, text in (("user", user), ("ca", ca)) if text}
     where, names = LakeLocation.of(lake or data / "lake"), jobs or ["archive"]
-    source = broker or data / "journal"
+    source = " and ".join(filter(None, (archive, broker))) or data / "journal"
     print(f"slipring pipeline: {', '.join(names)}: {source} to {where.uri}", flush=True)
     made = PipelineRun(
-        journal=_journal(data, broker, given),
+        journal=_journal(data, broker, archive, given),
         lake=where,
         config=_config(config),
         bus=None if bus is None else JournalBroker.from_options(bus, given),
@@ -124,15 +140,19 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
         consumer=consumer,
         keep_bytes=keep_bytes,
         stop=stop_on_signals(),
-        on_step=lambda step: print(f"  {step}", flush=True),
-        on_batch=_tell,
+        on_step=lambda step: _tell_step(step, first),
+        on_batch=lambda batch: _tell(batch, first),
         on_progress=_tell_progress,
     )
     _run(made, names, backfill)
 
 
-def _journal(data: Path, broker: str | None, given: dict[str, str]) -> JournalLocation:
-    """The journal of a folder, or of a broker elsewhere."""
+def _journal(
+    data: Path, broker: str | None, archive: str | None, given: dict[str, str]
+) -> JournalLocation:
+    """The journal of a folder, of a broker elsewhere, or in an archive."""
+    if archive is not None:
+        return JournalArchive.from_options(archive, broker, given)
     if broker is not None:
         return JournalBroker.from_options(broker, given)
     check_named(data, "slipring pipeline run --data")
@@ -164,10 +184,16 @@ def _settings(given: list[str]) -> dict[str, str]:
     return {name.strip(): value for name, _, value in (text.partition("=") for text in given)}
 
 
-def _tell(batch: "LakeCommit") -> None:
+def _tell_step(step: str, first: FirstRows) -> None:
+    print(f"  {step}", flush=True)
+    first.step(step)
+
+
+def _tell(batch: "LakeCommit", first: FirstRows) -> None:
     counts = [f"{rows:,} {name.replace('_', ' ')}" for name, rows in batch.rows.items() if rows]
     what = ", ".join(counts) or "nothing"
     print(f"  {what} into the lake, up to offset {batch.end:,}", flush=True)
+    first.commit(batch)
 
 
 def _tell_progress(progress: "JobProgress") -> None:

@@ -13,6 +13,8 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from slipring.errors import PipelineError
+from slipring.pipeline.quick_start import start_sooner
+from slipring.pipeline.stopping import interrupt_kept
 
 _LOG_CONFIG = Path(__file__).with_name("log4j2.properties")
 
@@ -39,7 +41,8 @@ def own_session(
     found = SparkContext._active_spark_context  # noqa: SLF001 (Spark has no public way to ask)
     on_step(f"starting Spark on {master}; this takes some seconds")
     began_s = time.monotonic()
-    session = _start(master, conf or {})
+    with interrupt_kept():
+        session = _start(master, conf or {})
     on_step(f"Spark is ready after {time.monotonic() - began_s:.1f} s")
     try:
         yield session
@@ -103,10 +106,12 @@ def _start(master: str, conf: Mapping[str, str]) -> SparkSession:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     # For Spark's launcher, a small Java program that starts the large one.
     os.environ.setdefault("SPARK_LAUNCHER_OPTS", QUICK_JAVA)
+    settings = session_settings(master) | dict(conf)
     if master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        settings = start_sooner(settings)
     builder = SparkSession.builder.master(master)
-    for name, value in (session_settings(master) | dict(conf)).items():
+    for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 

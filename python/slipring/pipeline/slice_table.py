@@ -20,7 +20,7 @@ from slipring.lake.storage import LakeLocation
 from slipring.lake.table import LakeTable, app_id
 from slipring.pipeline.slice_files import SliceFile, SliceFiles
 from slipring.pipeline.slice_layout import SliceLayout
-from slipring.pipeline.steps.numbers import group_starts, ints
+from slipring.pipeline.steps.numbers import Ints, group_starts, ints
 
 COMMIT_ATTEMPTS = 3
 """Upkeep may replace a file between our look and our commit; then the commit is made again."""
@@ -41,8 +41,7 @@ class _OpenSlice:
     def put(self, rows: pa.Table) -> None:
         """Replace windows by rows that are sorted by window."""
         times = ints(rows, "window_ns")
-        starts = group_starts(times)
-        for start, end in zip(starts, np.append(starts[1:], len(times)), strict=True):
+        for start, end in _groups(times):
             self.windows[int(times[start])] = rows.slice(start, end - start)
 
 
@@ -71,9 +70,8 @@ class SliceTable:
         pieces = ints(rows, "window_ns") // self.layout.slice_ns
         order = np.argsort(pieces, kind="stable")
         rows, pieces = rows.take(pa.array(order)), pieces[order]
-        starts = group_starts(pieces)
         changed = [self.layout.state.empty_table()]
-        for start, stop in zip(starts, np.append(starts[1:], len(pieces)), strict=True):
+        for start, stop in _groups(pieces):
             changed.append(self._merge_slice(int(pieces[start]), rows.slice(start, stop - start)))
             self._write_surplus()
         self.applied = end
@@ -229,6 +227,12 @@ class SliceTable:
             found.append(piece)
             left -= opened.rows
         return found
+
+
+def _groups(keys: Ints) -> Iterator[tuple[int, int]]:
+    """Where groups of equal keys begin and end, in sorted rows."""
+    starts = group_starts(keys).tolist()
+    return zip(starts, [*starts[1:], len(keys)], strict=False)
 
 
 def refuse_gap(table: SliceTable, start: int) -> None:

@@ -4,6 +4,7 @@ Nothing is lost by ending early: what is not committed is done again by the next
 cancels what Spark computes and ends compaction, and waits for commits only.
 """
 
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -31,3 +32,14 @@ def when_stopped(stop: threading.Event, act: Callable[[], object]) -> Iterator[N
     finally:
         done.set()
         thread.join()
+
+
+@contextmanager
+def interrupt_kept() -> Iterator[None]:
+    """Ctrl-C does after the block what it did before: a Spark session replaces that."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if before is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)
