@@ -16,12 +16,13 @@ def stop_on_signals() -> threading.Event:
     So does the first after a while. That is what a kill does, at any moment of a run: the next one
     continues.
     """
-    stop = threading.Event()
+    stop, is_told = threading.Event(), threading.Event()
 
     def end(number: int, _frame: FrameType | None) -> None:
-        if stop.is_set():
+        if is_told.is_set():
             os._exit(128 + number)
-        stop.set()
+        is_told.set()
+        stop.set()  # it may be set already, by a job that failed
         timer = threading.Timer(END_S, _end_at_once)
         timer.daemon = True
         timer.start()
