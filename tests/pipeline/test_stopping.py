@@ -28,7 +28,7 @@ JOBS = ("archive", "rollup", "derive", "limits", "latency", "budget")
 MOMENTS = (
     (signal.SIGTERM, "starting Spark"),
     (signal.SIGINT, "reading the journal through Spark"),
-    (signal.SIGTERM, "into the lake"),
+    (signal.SIGTERM, "first rows in the lake"),
     (signal.SIGTERM, "compacting"),
     (signal.SIGINT, "latency: up to"),
 )

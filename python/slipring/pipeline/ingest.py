@@ -13,7 +13,8 @@ from slipring.pipeline.journal_rows import cores_of
 from slipring.pipeline.range_files import RANGE_FILE_SCHEMA, LakeTarget, RangeFile, write_ranges
 
 BATCH_BYTES_MAX = 32 << 20
-"""Of frames in one micro-batch, about ten million samples: bounds how long a stop waits."""
+"""Of frames in one micro-batch, about ten million samples: bounds how much a stop gives up."""
+STOPPING = "the pipeline is stopping; this batch waits for the next run"
 
 
 class Ingest:
@@ -45,8 +46,10 @@ class Ingest:
         try:
             self._write(ranges, batch)
         except Exception as error:
-            if not self._finished:
-                self.failure = error
+            if self._finished:
+                # Short: Spark searches the text of an error, and long ones overflow its stack.
+                raise PipelineError(STOPPING) from None
+            self.failure = error
             raise
 
     def finish(self) -> None:
@@ -59,7 +62,7 @@ class Ingest:
         files = [RangeFile(**row.asDict()) for row in _written_files(ranges, target).collect()]
         with self._committing:
             if self._finished:
-                raise PipelineError("the pipeline is stopping; this batch waits for the next run")
+                raise PipelineError(STOPPING)
             if files:
                 self.on_batch(self.destination.commit(batch, target, files))
 
