@@ -5,7 +5,7 @@ import signal
 import threading
 from types import FrameType
 
-END_S = 3.5
+END_S = 3.0
 """How long a command has to end by itself. A broker or a storage that does not answer takes
 longer, and would keep it waiting for a minute."""
 
