@@ -104,8 +104,7 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
     archive: samples, frames, messages. rollup: windows of 1 s, 1 min, 1 h. derive: your own
     parameters. limits: events and alarms. latency: age of samples. budget: bytes per vehicle.
 
-    It continues where it stopped, however it was stopped. Ctrl-C and SIGTERM end it within
-    seconds: what is not in the lake yet is left to the next run.
+    It continues where it stopped, however it was stopped. Ctrl-C and SIGTERM end it in seconds.
 
     For example:
 
@@ -116,8 +115,6 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
         slipring pipeline run derive limits --config slipring.toml --bus mqtt://127.0.0.1:1883
 
         slipring pipeline run --broker mqtts://broker.example --user lake --lake s3://lake/jet
-
-        slipring pipeline run --archive s3://telemetry/jets --broker mqtts://broker.example
     """
     from slipring.lake.storage import LakeLocation
     from slipring.pipeline.pipeline_run import PipelineRun
@@ -125,8 +122,7 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
     first = FirstRows()
     given = {name: text for name, text in (("user", user), ("ca", ca)) if text}
     where, names = LakeLocation.of(lake or data / "lake"), jobs or ["archive"]
-    source = " and ".join(filter(None, (archive, broker))) or data / "journal"
-    print(f"slipring pipeline: {', '.join(names)}: {source} to {where.uri}", flush=True)
+    _introduce(names, [archive, broker], data, where.uri)
     made = PipelineRun(
         journal=_journal(data, broker, archive, given),
         lake=where,
@@ -145,6 +141,11 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
         on_progress=_tell_progress,
     )
     _run(made, names, backfill)
+
+
+def _introduce(names: list[str], sources: list[str | None], data: Path, lake: str) -> None:
+    source = " and ".join(filter(None, sources)) or data / "journal"
+    print(f"slipring pipeline: {', '.join(names)}: {source} to {lake}", flush=True)
 
 
 def _journal(
