@@ -1,6 +1,8 @@
 """Spark reads sealed segments from the archive and the newest messages from the broker (D1)."""
 
 import asyncio
+import os
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +13,7 @@ from deltalake import DeltaTable
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
+import slipring.lake
 from slipring.archive.location import ArchiveLocation
 from slipring.client import connect
 from slipring.journal.location import S3_OPTIONS, JournalArchive, JournalBroker
@@ -24,12 +27,14 @@ from tests.archive.archived_broker import (
     publish,
     start_broker,
 )
+from tests.cli.commands import command
 from tests.faults.trouble import journal_told
 from tests.running_broker import RunningBroker
 from tests.s3_server import S3Server
 
 pytestmark = pytest.mark.timeout(900)
 MESSAGES = 600
+RUN_S = 400
 STEP = 50
 """Messages of which the first is a frame of three samples, and the last a plain sample."""
 
@@ -168,3 +173,35 @@ def test_a_lake_is_filled_from_the_archive_and_the_broker(
         DeltaTable(lake / "samples").to_pyarrow_table(columns=["offset"])["offset"].to_pylist()
     )
     assert sorted({*offsets, *samples}) == list(range(MESSAGES))
+
+
+def pipeline(archived: Archived, server: S3Server, *words: str) -> None:
+    """Run a pipeline over the archive to its end, as a user does on another machine."""
+    folder = archived.folder / "elsewhere"
+    folder.mkdir(exist_ok=True)
+    known = ("--archive", archived.where.url, "--data", str(folder), "--once")
+    done = subprocess.run(
+        command("pipeline", "run", *words, *known),
+        env={**os.environ, **server.options, "TMPDIR": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=RUN_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not [*folder.glob("slipring-checkpoint-*")]
+
+
+def test_the_command_reads_the_archive_and_goes_on_with_the_broker(
+    archived: Archived, s3_server: S3Server
+) -> None:
+    """D1: first history alone, which no consumer holds; then the newest from the broker."""
+    end = open_archive(archived.where, archived.folder).archived_end
+    lake = slipring.lake.open(archived.folder / "elsewhere" / "lake")
+    journal = archived.folder / "data" / "journal"
+    for expected, words in ((end, ()), (MESSAGES, ("--broker", archived.broker.url))):
+        pipeline(archived, s3_server, "archive", "budget", *words)
+        offsets = lake.table("messages").to_arrow(columns=["offset"])["offset"].to_pylist()
+        assert sorted(offsets) == list(range(expected))
+        positions = {one.name: one.offset for one in list_consumers(journal)}
+        assert positions.get("lake") == (MESSAGES if words else None)

@@ -71,6 +71,14 @@ def test_a_vehicle_and_day_has_one_row_whatever_the_batches(tmp_path: Path) -> N
     ]
 
 
+def test_a_batch_without_a_vehicle_is_taken_too(tmp_path: Path) -> None:
+    job = budget_job(LakeLocation.of(tmp_path), JOURNAL)
+    job.write(lambda *_: sent([("39-7", 1, MB)]).slice(0, 0), 0, 5)
+    job.finish()
+    assert job.position() == 5
+    assert rows_in(tmp_path) == []
+
+
 def test_the_forecast_is_linear_and_by_the_same_weekday(tmp_path: Path) -> None:
     """At 06:00 with 4 of 10 MB: 15:00 at this rate, but a week ago most was sent at night."""
     job = budget_job(LakeLocation.of(tmp_path), JOURNAL, BudgetSection(every=0))

@@ -1,7 +1,5 @@
 """`slipring pipeline run`: carries the journal into the lake until it is stopped."""
 
-import signal
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,12 +7,17 @@ import typer
 
 from slipring.cli.pipeline_display import PipelineDisplay
 from slipring.cli.recording_range import DATA, check_named
+from slipring.cli.stop_signals import stop_on_signals
 from slipring.errors import PipelineError
-from slipring.journal.location import JournalBroker, JournalFolder, JournalLocation
+from slipring.journal.location import (
+    JournalArchive,
+    JournalBroker,
+    JournalFolder,
+    JournalLocation,
+)
 from slipring.recording.moment import parse_time
 
 if TYPE_CHECKING:
-    from slipring.lake.storage import LakeLocation
     from slipring.pipeline.config import PipelineConfig
     from slipring.pipeline.pipeline_run import PipelineRun
 
@@ -63,6 +66,12 @@ Broker = Annotated[
     str | None,
     typer.Option(help="Read the journal from this broker instead: mqtt://host:port or mqtts://."),
 ]
+Archive = Annotated[
+    str | None,
+    typer.Option(
+        help="Read the journal from its archive, s3://bucket/prefix; what is newer, from --broker."
+    ),
+]
 User = Annotated[
     str | None, typer.Option(help="Your user name there; the password is in SLIPRING_PASSWORD.")
 ]
@@ -84,6 +93,7 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
     consumer: Consumer = "lake",
     keep_bytes: KeepBytes = None,
     broker: Broker = None,
+    archive: Archive = None,
     user: User = None,
     ca: Authorities = None,
 ) -> None:
@@ -92,8 +102,7 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
     archive: samples, frames, messages. rollup: windows of 1 s, 1 min, 1 h. derive: your own
     parameters. limits: events and alarms. latency: age of samples. budget: bytes per vehicle.
 
-    It continues where it stopped, however it was stopped. Ctrl-C and SIGTERM end it after the
-    current batch.
+    It continues where it stopped, however it was stopped. Ctrl-C and SIGTERM end it in seconds.
 
     For example:
 
@@ -110,8 +119,8 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
 
     given = {name: text for name, text in (("user", user), ("ca", ca)) if text}
     where, names = LakeLocation.of(lake or data / "lake"), jobs or ["archive"]
-    _introduce(names, broker or data / "journal", where)
-    display = PipelineDisplay(_journal(data, broker, given))
+    _introduce(names, [archive, broker], data, where.uri)
+    display = PipelineDisplay(_journal(data, broker, archive, given))
     made = PipelineRun(
         journal=display.journal,
         lake=where,
@@ -124,7 +133,7 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
         conf=_settings(conf or []),
         consumer=consumer,
         keep_bytes=keep_bytes,
-        stop=_stop_on_signals(),
+        stop=stop_on_signals(),
         on_step=display.step,
         on_batch=display.archived,
         on_progress=display.taken,
@@ -132,12 +141,17 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
     _run(made, names, backfill, display)
 
 
-def _introduce(names: list[str], source: str | Path, lake: "LakeLocation") -> None:
-    print(f"slipring pipeline: {', '.join(names)}: {source} to {lake.uri}", flush=True)
+def _introduce(names: list[str], sources: list[str | None], data: Path, lake: str) -> None:
+    source = " and ".join(filter(None, sources)) or data / "journal"
+    print(f"slipring pipeline: {', '.join(names)}: {source} to {lake}", flush=True)
 
 
-def _journal(data: Path, broker: str | None, given: dict[str, str]) -> JournalLocation:
-    """The journal of a folder, or of a broker elsewhere."""
+def _journal(
+    data: Path, broker: str | None, archive: str | None, given: dict[str, str]
+) -> JournalLocation:
+    """The journal of a folder, of a broker elsewhere, or in an archive."""
+    if archive is not None:
+        return JournalArchive.from_options(archive, broker, given)
     if broker is not None:
         return JournalBroker.from_options(broker, given)
     check_named(data, "slipring pipeline run --data")
@@ -173,11 +187,3 @@ def _settings(given: list[str]) -> dict[str, str]:
                 f"{text!r} has no value; write NAME=VALUE", param_hint="--conf"
             )
     return {name.strip(): value for name, _, value in (text.partition("=") for text in given)}
-
-
-def _stop_on_signals() -> threading.Event:
-    """An event that Ctrl-C and SIGTERM set."""
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
-    return stop

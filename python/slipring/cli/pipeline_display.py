@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Self
 
 from slipring.cli.display import lag
+from slipring.cli.first_rows import FirstRows
 from slipring.journal.count_rates import READ
 from slipring.pipeline.progress import JobReport, RunProgress
 
@@ -39,6 +40,7 @@ class PipelineDisplay:
     def __init__(self, journal: "JournalLocation") -> None:
         self.journal = journal
         self._progress = RunProgress(journal)
+        self._first = FirstRows()
         self._live = _live() if sys.stdout.isatty() else None
         self._look = threading.Event()
         self._over = threading.Event()
@@ -63,6 +65,7 @@ class PipelineDisplay:
 
     def step(self, text: str) -> None:
         """Print what is being done."""
+        self._first.step(text)
         if self._live:
             self._live.console.print(f"  {text}", markup=False, highlight=False)
         else:
@@ -70,6 +73,8 @@ class PipelineDisplay:
 
     def archived(self, batch: "LakeCommit") -> None:
         """The archive has committed a batch."""
+        if words := self._first.commit(batch):
+            self.step(words)
         if self._progress.add(ARCHIVE, batch.end, batch.rows):
             self._look.set()
 

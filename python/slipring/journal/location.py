@@ -217,6 +217,11 @@ class JournalArchive:
 JournalLocation = JournalFolder | JournalBroker | JournalArchive
 
 
+def has_consumers(location: JournalLocation) -> bool:
+    """Whether it notes how far consumers are; an archive has no retention that would wait."""
+    return not isinstance(location, JournalArchive) or location.broker is not None
+
+
 def is_archive(path: str) -> bool:
     """Whether a path names an archive."""
     return path.startswith(S3)

@@ -10,6 +10,7 @@ from slipring.lake.specs import TABLES
 from slipring.lake.storage import LakeLocation
 from slipring.lake.upkeep import TableUpkeep, UpkeepPolicy, care_for
 from slipring.pipeline.archive_section import ArchivedTable, ArchiveSection
+from slipring.pipeline.stopping import when_stopped
 
 TABLES_OF = {
     "archive": ("samples", "frames", "messages", "set_aside"),
@@ -24,24 +25,28 @@ TABLES_OF = {
 
 @contextmanager
 def cared_for(
-    lake: LakeLocation, section: ArchiveSection, jobs: Sequence[str]
-) -> Iterator[threading.Event]:
-    """Care for the tables of these jobs until the block ends."""
-    stop = threading.Event()
+    lake: LakeLocation,
+    section: ArchiveSection,
+    jobs: Sequence[str],
+    stop: threading.Event | None = None,
+) -> Iterator[None]:
+    """Care for the tables of these jobs until the block ends, or `stop` is set."""
     if not section.compact and not section.keep:
-        yield stop
+        yield
         return
     left_out = set(get_args(ArchivedTable)) - set(section.tables)
     names = [name for job in jobs for name in TABLES_OF[job] if name not in left_out]
     tables = [TableUpkeep(lake, TABLES[name], _policy(section, name)) for name in names]
+    enough = threading.Event()
     thread = threading.Thread(
-        target=care_for, args=(tables, stop), name="care-for-tables", daemon=True
+        target=care_for, args=(tables, enough), name="care-for-tables", daemon=True
     )
     thread.start()
     try:
-        yield stop
+        with when_stopped(stop or enough, enough.set):
+            yield
     finally:
-        stop.set()
+        enough.set()
         thread.join()
 
 

@@ -13,7 +13,8 @@ from slipring.pipeline.journal_rows import cores_of
 from slipring.pipeline.range_files import RANGE_FILE_SCHEMA, LakeTarget, RangeFile, write_ranges
 
 BATCH_BYTES_MAX = 32 << 20
-"""Of frames in one micro-batch, about ten million samples: bounds how long a stop waits."""
+"""Of frames in one micro-batch, about ten million samples: bounds how much a stop gives up."""
+STOPPING = "the pipeline is stopping; this batch waits for the next run"
 
 
 class Ingest:
@@ -24,8 +25,8 @@ class Ingest:
         self.on_batch = on_batch
         self.failure: Exception | None = None
         self._finished = False
-        # `finish` waits for the batch that is being written; a later batch sees `_finished`.
-        self._writing = threading.Lock()
+        # `finish` waits for the batch that is being committed; a later one sees `_finished`.
+        self._committing = threading.Lock()
 
     def ranges(self, spark: SparkSession, messages_max: int) -> DataFrame:
         """The stream of offset ranges that a table lacks."""
@@ -42,25 +43,28 @@ class Ingest:
 
     def write(self, ranges: DataFrame, batch: int) -> None:
         """Write one micro-batch to the tables; one that is there already changes nothing."""
-        with self._writing:
+        try:
+            self._write(ranges, batch)
+        except Exception as error:
             if self._finished:
-                raise PipelineError("the pipeline is stopping; this batch waits for the next run")
-            try:
-                self._write(ranges, batch)
-            except Exception as error:
-                self.failure = error
-                raise
+                # Short: Spark searches the text of an error, and long ones overflow its stack.
+                raise PipelineError(STOPPING) from None
+            self.failure = error
+            raise
 
     def finish(self) -> None:
-        """Wait for the batch that is being written, and refuse later ones."""
-        with self._writing:
+        """Wait for the batch that is being committed, and refuse later ones."""
+        with self._committing:
             self._finished = True
 
     def _write(self, ranges: DataFrame, batch: int) -> None:
         target = self.destination.target()
         files = [RangeFile(**row.asDict()) for row in _written_files(ranges, target).collect()]
-        if files:
-            self.on_batch(self.destination.commit(batch, target, files))
+        with self._committing:
+            if self._finished:
+                raise PipelineError(STOPPING)
+            if files:
+                self.on_batch(self.destination.commit(batch, target, files))
 
 
 def _written_files(ranges: DataFrame, target: LakeTarget) -> DataFrame:

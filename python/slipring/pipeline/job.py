@@ -7,13 +7,13 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipring.errors import PipelineError
-from slipring.journal.location import JournalArchive, JournalFolder, JournalLocation
+from slipring.journal.location import JournalFolder, JournalLocation, has_consumers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,6 +26,9 @@ BATCH_MESSAGES_MAX = 4_000_000
 
 # The pipeline's name among the journal's consumers.
 CONSUMER = "lake"
+
+CHECKPOINT = "slipring-checkpoint-"
+"""How the name of a checkpoint begins that is gone with the run."""
 
 
 def run(  # noqa: PLR0913 (every option has its name at the call)
@@ -66,9 +69,8 @@ def run(  # noqa: PLR0913 (every option has its name at the call)
 
     stop = stop or threading.Event()
     location = JournalFolder(str(journal.absolute())) if isinstance(journal, Path) else journal
-    if isinstance(location, JournalArchive) and location.broker is None:
-        consumer = None  # an archive has no retention that would have to wait
-    destination = Destination(location, lake, consumer, keep_bytes, tables)
+    noted = consumer if has_consumers(location) else None
+    destination = Destination(location, lake, noted, keep_bytes, tables)
     start, end = destination.backlog()
     on_step(_backlog_words(start, end))
     is_short = destination.bytes(start, end) <= BYTES_MAX
@@ -83,22 +85,26 @@ def run(  # noqa: PLR0913 (every option has its name at the call)
     from slipring.pipeline.query import QuerySchedule, carry
     from slipring.pipeline.session import QUICK_JAVA, own_session
 
-    where = checkpoint or _checkpoint(destination.lake)
-    schedule = QuerySchedule(where, batch_messages_max, None if once else trigger_ms)
     ingest = Ingest(destination, on_batch)
     own = own_session(master, on_step, conf, QUICK_JAVA)
     session = own if spark is None else nullcontext(spark)
-    carry(ingest, schedule, session=session, stop=stop, on_step=on_step)
+    with nullcontext(checkpoint) if checkpoint else _checkpoint(destination.lake) as where:
+        schedule = QuerySchedule(where, batch_messages_max, None if once else trigger_ms)
+        carry(ingest, schedule, session=session, stop=stop, on_step=on_step)
 
 
-def _checkpoint(lake: LakeLocation) -> Path:
+@contextmanager
+def _checkpoint(lake: LakeLocation) -> Iterator[Path]:
     """Where Spark notes its progress: in a local lake, or in a folder that is gone with the run.
 
     The tables know how far they are, so that a lost checkpoint does no harm.
     """
     if lake.is_local:
-        return lake.path / "_checkpoints" / "archive"
-    return Path(tempfile.mkdtemp(prefix="slipring-checkpoint-"))
+        yield lake.path / "_checkpoints" / "archive"
+        return
+    # Spark may still write there when a run is interrupted.
+    with tempfile.TemporaryDirectory(prefix=CHECKPOINT, ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
 
 
 def _backlog_words(start: int, end: int) -> str:

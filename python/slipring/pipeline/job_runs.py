@@ -1,9 +1,10 @@
 """The jobs as they run: each takes ranges of offsets, and knows how far it is."""
 
 import json
+import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -54,13 +55,15 @@ class JobSetting:
     """A folder on the driver's disk, which is kept as long as the lake."""
     bus: JournalBroker | None
     """Where results are published; None for nowhere."""
+    stop: threading.Event = field(default_factory=threading.Event)
 
     def publisher(self, name: str, **target: object) -> BatchPublisher | None:
         """What puts the results of a job on the bus, each once."""
         if self.bus is None:
             return None
         made = PublicationTarget(self.bus, name, **target)  # type: ignore[arg-type]
-        return BatchPublisher(made, self.state / "bus" / self.journal.identity / name)
+        folder = self.state / "bus" / self.journal.identity / name
+        return BatchPublisher(made, folder, stop=self.stop)
 
 
 class JobRun(Protocol):
@@ -164,9 +167,10 @@ class LatencyRun:
         self._write_archived()
 
     def finish(self) -> None:
-        # The archive of the same run may be about to end.
-        while self._seen is not None and not self._write_archived():
-            time.sleep(ARCHIVE_POLL_S)
+        # The archive of the same run may be about to end. After a stop the next run takes the rest.
+        stop = self._setting.stop
+        while self._seen is not None and not stop.is_set() and not self._write_archived():
+            stop.wait(ARCHIVE_POLL_S)
         self._job.finish()
         self._arrivals.finish()
 

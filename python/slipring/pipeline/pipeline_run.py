@@ -14,7 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipring.errors import PipelineError, SlipringError
-from slipring.journal.location import Journal, JournalBroker, JournalFolder, JournalLocation
+from slipring.journal.location import (
+    Journal,
+    JournalBroker,
+    JournalFolder,
+    JournalLocation,
+    has_consumers,
+)
 from slipring.lake.storage import LakeLocation
 from slipring.pipeline.config import PipelineConfig
 from slipring.pipeline.job import CONSUMER, require_java, require_packages, run
@@ -73,7 +79,7 @@ class PipelineRun:
             return
         from slipring.pipeline.care import cared_for
 
-        with cared_for(self.lake, self.config.archive, names):
+        with cared_for(self.lake, self.config.archive, names, self.stop):
             self._run(names, spark)
 
     def _run(self, names: Sequence[str], spark: SparkSession | None) -> None:
@@ -128,7 +134,8 @@ class PipelineRun:
         from slipring.pipeline.run_jobs import JobRunner
 
         loop = BatchLoop(self.journal, self.trigger_ms / 1_000)
-        runner = JobRunner(loop, self.stop, self.once, self.consumer, self.on_progress)
+        consumer = self.consumer if has_consumers(self.journal) else None
+        runner = JobRunner(loop, self.stop, self.once, consumer, self.on_progress)
         runner.run(names, self._setting(spark), archive)
 
     def _setting(self, spark: SparkSession) -> JobSetting:
@@ -137,7 +144,8 @@ class PipelineRun:
 
         journal = Journal(self.journal, self.journal.open().identity)
         rows = JournalRows(spark, self.journal)
-        return JobSetting(rows, journal, self.lake, self.config, self.state, self.bus)
+        where = (self.lake, self.config, self.state, self.bus)
+        return JobSetting(rows, journal, *where, stop=self.stop)
 
 
 def checked_names(names: Sequence[str]) -> list[str]:

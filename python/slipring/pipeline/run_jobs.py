@@ -4,6 +4,7 @@ A job that fails ends the others: a pipeline that lacks a part must not look who
 """
 
 import threading
+import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -13,6 +14,7 @@ from slipring.journal.consumer_note import ConsumerNote
 from slipring.pipeline.batch_loop import BatchLoop
 from slipring.pipeline.job_runs import JOB_RUNS, JobRun, JobSetting
 from slipring.pipeline.query import explained
+from slipring.pipeline.stopping import when_stopped
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class JobRunner:
     on_progress: Callable[[JobProgress], None] = lambda _progress: None
     failure: Exception | None = None
     _threads: list[threading.Thread] = field(default_factory=list)
+    _group: str = field(default_factory=lambda: f"slipring-{uuid.uuid4().hex}")
+    """Names the work of this run in Spark, so that it can be cancelled."""
 
     def run(
         self, names: Sequence[str], setting: JobSetting, beside: Callable[[], None] | None = None
@@ -48,8 +52,10 @@ class JobRunner:
             self._start("archive", beside)
         for name in names:
             self._start(name, partial(self._follow, name, setting))
-        for thread in self._threads:
-            thread.join()
+        context = setting.rows.spark.sparkContext
+        with when_stopped(self.stop, partial(context.cancelJobGroup, self._group)):
+            for thread in self._threads:
+                thread.join()
         if isinstance(self.failure, SlipringError):
             raise self.failure
         if self.failure is not None:
@@ -73,8 +79,10 @@ class JobRunner:
 
     def _follow(self, name: str, setting: JobSetting) -> None:
         run = JOB_RUNS[name](setting)
+        context = setting.rows.spark.sparkContext
+        context.setJobGroup(self._group, name, interruptOnCancel=True)
         # Spark divides its cores fairly among pools.
-        setting.rows.spark.sparkContext.setLocalProperty("spark.scheduler.pool", name)
+        context.setLocalProperty("spark.scheduler.pool", name)
 
         progress: JobProgress | None = None
 

@@ -13,6 +13,8 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from slipring.errors import PipelineError
+from slipring.pipeline.quick_start import start_sooner
+from slipring.pipeline.stopping import interrupt_kept
 
 _LOG_CONFIG = Path(__file__).with_name("log4j2.properties")
 
@@ -43,7 +45,8 @@ def own_session(
     found = SparkContext._active_spark_context  # noqa: SLF001 (Spark has no public way to ask)
     on_step(f"starting Spark on {master}; this takes some seconds")
     began_s = time.monotonic()
-    session = _start(session_settings(master, java) | dict(conf or {}))
+    with interrupt_kept():
+        session = _start(session_settings(master, java) | dict(conf or {}))
     on_step(f"Spark is ready after {time.monotonic() - began_s:.1f} s")
     try:
         yield session
@@ -110,6 +113,7 @@ def _start(settings: Mapping[str, str]) -> SparkSession:
     os.environ.setdefault("SPARK_LAUNCHER_OPTS", QUICK_JAVA)
     if settings["spark.master"].startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        settings = start_sooner(settings)
     builder = SparkSession.builder
     for name, value in settings.items():
         builder = builder.config(name, value)

@@ -21,7 +21,7 @@ from slipring.lake.storage import LakeLocation
 from slipring.lake.table import LakeTable, app_id
 from slipring.pipeline.slice_files import SliceFile, SliceFiles
 from slipring.pipeline.slice_layout import SliceLayout
-from slipring.pipeline.steps.numbers import group_starts, ints
+from slipring.pipeline.steps.numbers import Ints, group_starts, ints
 
 COMMIT_ATTEMPTS = 3
 """Upkeep may replace a file between our look and our commit; then the commit is made again."""
@@ -42,8 +42,7 @@ class _OpenSlice:
     def put(self, rows: pa.Table) -> None:
         """Replace windows by rows that are sorted by window."""
         times = ints(rows, "window_ns")
-        starts = group_starts(times)
-        for start, end in pairwise([*starts, len(times)]):
+        for start, end in _groups(times):
             self.windows[int(times[start])] = rows.slice(start, end - start)
 
 
@@ -77,9 +76,8 @@ class SliceTable:
         pieces = ints(rows, "window_ns") // self.layout.slice_ns
         order = np.argsort(pieces, kind="stable")
         rows, pieces = rows.take(pa.array(order)), pieces[order]
-        starts = group_starts(pieces)
         changed = [self.layout.state.empty_table()]
-        for start, stop in pairwise([*starts, len(pieces)]):
+        for start, stop in _groups(pieces):
             changed.append(self._merge_slice(int(pieces[start]), rows.slice(start, stop - start)))
             self._write_surplus()
         self.applied = end
@@ -235,6 +233,12 @@ class SliceTable:
             found.append(piece)
             left -= opened.rows
         return found
+
+
+def _groups(keys: Ints) -> Iterator[tuple[int, int]]:
+    """Where groups of equal keys begin and end, in sorted rows."""
+    starts = group_starts(keys).tolist()
+    return zip(starts, [*starts[1:], len(keys)], strict=False)
 
 
 def refuse_gap(table: SliceTable, start: int) -> None:

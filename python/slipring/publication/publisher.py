@@ -6,6 +6,7 @@ unfinished batch there asks the broker's journal which messages arrived, and sen
 
 import asyncio
 import contextlib
+import threading
 import time
 import uuid
 from collections.abc import Callable, Mapping
@@ -72,11 +73,18 @@ class BatchPublisher:
     """One sink. A second process with the same folder takes the connection over."""
 
     def __init__(
-        self, target: PublicationTarget, folder: Path, on_step: Step = lambda _step: None
+        self,
+        target: PublicationTarget,
+        folder: Path,
+        on_step: Step = lambda _step: None,
+        *,
+        stop: threading.Event | None = None,
     ) -> None:
+        """When `stop` is set, it no longer waits for a broker that is away."""
         self._target = target
         self._log = BatchLog(folder)
         self._on_step = on_step
+        self._stop = stop or threading.Event()
         self._runner = asyncio.Runner()
         self._bus: Bus | None = None
         self._journal: RemoteJournal | None = None
@@ -108,9 +116,10 @@ class BatchPublisher:
                 return self._runner.run(self._publish(number, rows))
             except BaseException as error:
                 self._drop()
-                if not _is_away(error) or time.monotonic() > deadline_s:
+                is_over = time.monotonic() > deadline_s or self._stop.is_set()
+                if is_over or not _is_away(error):
                     raise
-                time.sleep(RETRY_S)
+                self._stop.wait(RETRY_S)
 
     def recover(self) -> None:
         """Finish the batch that an earlier process left under way, if there is one."""
