@@ -8,7 +8,6 @@ An older slice is read back when late rows touch it. Must never import pyspark.
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
