@@ -118,8 +118,8 @@ def _write_samples(
         page_rows=SAMPLES.page_rows,
         level=SAMPLES.level,
     ):
-        few = {name: Bounds(*bounds) for name, bounds in file.few.items()}
-        few["journal"] = Bounds(identity, identity, 0)
+        few = {"journal": Bounds(identity, identity, 0)}
+        few |= {name: Bounds(*bounds) for name, bounds in file.few.items()}
         yield "samples", put_file(target.lake, SAMPLES, file.day, file.content, few, stem=stem)
     known = target.committed.get("set_aside", 0)
     if found := [one for one in reader.set_aside if one.offset >= known]:
