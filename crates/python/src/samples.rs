@@ -9,8 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use slipring_samples::{
-    Decoded, FileLayout, Flaw, FrameColumns, KnownParameters, OptionalBytes, OptionalColumn, RollupColumns,
-    SampleColumns, SampleFile, SampleSelection, TextBounds, WantedColumns,
+    Decoded, FileLayout, Flaw, FrameColumns, KnownParameters, OptionalBytes, OptionalColumn,
+    RollupColumns, SampleColumns, SampleFile, SampleSelection, TextBounds, WantedColumns,
 };
 
 use crate::buffer::Buffer;

@@ -71,8 +71,7 @@ pub(crate) fn sample_files(
     let sorted = FileRows::sorted(samples, arrivals);
     let of_days = sorted.by_day(arrivals);
     let files = of_days.into_iter().map(|(day, rows)| {
-        let (count, bytes) =
-            (rows.len(), file_bytes(samples, arrivals, parameters, layout, &rows));
+        let (count, bytes) = (rows.len(), file_bytes(samples, arrivals, parameters, layout, &rows));
         let kind = TextBounds::of(parameters.types(), &rows);
         let unit = TextBounds::of(parameters.units(), &rows);
         SampleFile { day, rows: count, bytes, kind, unit }
@@ -111,7 +110,8 @@ impl TextBounds {
             }
         }
         let used = || (0..has.len()).filter(|place| has[*place]).map(|place| texts.text(place));
-        found.texts = used().min().zip(used().max()).map(|(least, most)| (least.into(), most.into()));
+        found.texts =
+            used().min().zip(used().max()).map(|(least, most)| (least.into(), most.into()));
         found
     }
 }

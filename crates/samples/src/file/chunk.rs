@@ -163,12 +163,15 @@ impl ChunkEntry {
             encodings.push(Encoding::Plain);
         }
         meta.list(2, ThriftType::I32, encodings.len());
-        encodings.into_iter().for_each(|one| meta.i32_item(one as i32));
+        for one in encodings {
+            meta.i32_item(one as i32);
+        }
     }
 
     fn write_bounds(&self, statistics: &mut ThriftWriter<'_>, nulls: usize) {
         // Numbers have the same order in the fields that older readers know.
-        let is_number = matches!(self.column.stored, Stored::Int32 | Stored::Int64 | Stored::Double);
+        let is_number =
+            matches!(self.column.stored, Stored::Int32 | Stored::Int64 | Stored::Double);
         if let Some((least, most)) = self.bounds.as_ref().filter(|_| is_number) {
             statistics.binary(1, most);
             statistics.binary(2, least);

@@ -35,7 +35,10 @@ pub(super) fn time_codes(times: &[i64]) -> Option<Codes<i64>> {
 }
 
 /// Numbers below `count`. None if few repeat.
-pub(super) fn small_codes(numbers: impl ExactSizeIterator<Item = u32>, count: usize) -> Option<Codes<u32>> {
+pub(super) fn small_codes(
+    numbers: impl ExactSizeIterator<Item = u32>,
+    count: usize,
+) -> Option<Codes<u32>> {
     let most = different_max(numbers.len());
     let mut known = vec![NONE; count];
     let mut codes = Codes { values: Vec::new(), places: Vec::with_capacity(numbers.len()) };

@@ -82,18 +82,20 @@ impl GroupWriter<'_> {
     fn journal(&mut self, column: &'static FileColumn) -> ChunkEntry {
         let mut dictionary = Vec::new();
         plain_bytes(&mut dictionary, self.layout.journal.as_bytes());
-        let pages: Vec<_> = self.pages().map(|page| {
-            let mut places = HybridEncoder::new(1);
-            places.push(0, page.len());
-            self.sink.pack(&dictionary_body(1, places), page.len())
-        }).collect();
+        let pages: Vec<_> = self
+            .pages()
+            .map(|page| {
+                let mut places = HybridEncoder::new(1);
+                places.push(0, page.len());
+                self.sink.pack(&dictionary_body(1, places), page.len())
+            })
+            .collect();
         self.sink.write(column, Some((&dictionary, 1)), Encoding::Dictionary, &pages)
     }
 
     /// Each parameter of the group has a place of its own.
     fn coded_runs(&mut self) -> CodedRows<u32> {
-        let values: Vec<u32> =
-            self.rows.runs(self.range.clone()).map(|(index, _)| index).collect();
+        let values: Vec<u32> = self.rows.runs(self.range.clone()).map(|(index, _)| index).collect();
         let width = width_below(values.len());
         let mut place = 0;
         let pages = self.pages().map(|page| {
@@ -127,7 +129,9 @@ impl GroupWriter<'_> {
         let bounds = names().min().zip(names().max());
         let bounds = bounds.map(|(least, most)| (least.to_vec(), most.to_vec()));
         let dictionary = Some((&dictionary[..], coded.values.len()));
-        self.sink.write(column, dictionary, Encoding::Dictionary, &coded.pages).with_bounds(bounds, 0)
+        self.sink
+            .write(column, dictionary, Encoding::Dictionary, &coded.pages)
+            .with_bounds(bounds, 0)
     }
 
     /// Numbers with a dictionary, or plain if they have none.
@@ -141,9 +145,9 @@ impl GroupWriter<'_> {
         let width = if let Stored::Int32 = column.stored { 4 } else { 8 };
         let plain = |values: &[T]| -> Vec<u8> {
             let mut body = Vec::with_capacity(values.len() * width);
-            values.iter().for_each(|one| {
+            for one in values {
                 body.extend_from_slice(&number(*one).to_le_bytes()[..width]);
-            });
+            }
             body
         };
         let values = coded.map_or(rows, |coded| &coded.values);
@@ -167,8 +171,8 @@ impl GroupWriter<'_> {
         let positions = &self.rows.positions[self.range.clone()];
         let qualities = positions.iter().map(|at| self.samples.quality[*at as usize] as u32);
         let qualities: Vec<u32> = qualities.collect();
-        let codes = small_codes(qualities.iter().copied(), 1 << u8::BITS);
-        let coded = codes.map(|codes| self.coded(codes));
+        let places = small_codes(qualities.iter().copied(), 1 << u8::BITS);
+        let coded = places.map(|places| self.coded(places));
         self.numbers(column, coded.as_ref(), &qualities, Into::into)
     }
 
@@ -184,6 +188,9 @@ impl GroupWriter<'_> {
                 plain_bytes(&mut dictionary, texts.text(place).as_bytes());
                 count += 1;
             }
+        }
+        if count == 0 {
+            return self.nulls(column);
         }
         let width = width_below(count as usize);
         let pages = self.pages().map(|page| {

@@ -79,6 +79,9 @@ impl<'a> GroupWriter<'a> {
             let bounds = least.zip(most).map(|(least, most)| (least.to_vec(), most.to_vec()));
             return self.plain_items(column, samples).with_bounds(bounds, nulls);
         };
+        if texts.texts.is_empty() {
+            return self.nulls(column).with_bounds(None, self.range.len());
+        }
         let bounds = texts.texts.iter().min().zip(texts.texts.iter().max());
         let bounds = bounds.map(|(least, most)| (least.to_vec(), most.to_vec()));
         let nulls = texts.places.iter().filter(|place| place.is_none()).count();
@@ -106,15 +109,11 @@ impl<'a> GroupWriter<'a> {
     /// The footer says nothing of bytes.
     pub(super) fn bytes(&mut self, column: &'static FileColumn) -> ChunkEntry {
         let samples = &self.samples.bytes;
-        if samples.has_values() {
-            self.plain_items(column, samples)
-        } else {
-            self.nulls(column)
-        }
+        if samples.has_values() { self.plain_items(column, samples) } else { self.nulls(column) }
     }
 
     /// A column without any value.
-    fn nulls(&mut self, column: &'static FileColumn) -> ChunkEntry {
+    pub(super) fn nulls(&mut self, column: &'static FileColumn) -> ChunkEntry {
         let pages = self.pages().map(|page| {
             let mut levels = HybridEncoder::new(1);
             levels.push(0, page.len());

@@ -132,9 +132,8 @@ mod tests {
         thrift.i32_item(1);
         thrift.i32_item(-2);
         thrift.end();
-        let expected = [
-            0x15, 1, 0x26, 0xd8, 0x04, 0x11, 0x1c, 0x18, 2, b'a', b'b', 0, 0x19, 0x25, 2, 3, 0,
-        ];
+        let expected =
+            [0x15, 1, 0x26, 0xd8, 0x04, 0x11, 0x1c, 0x18, 2, b'a', b'b', 0, 0x19, 0x25, 2, 3, 0];
         assert_eq!(out, expected);
     }
 
