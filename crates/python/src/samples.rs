@@ -3,13 +3,14 @@
 #![allow(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use slipring_samples::{
-    Decoded, Flaw, FrameColumns, KnownParameters, OptionalBytes, OptionalColumn, RollupColumns,
-    SampleColumns, SampleSelection, WantedColumns,
+    Decoded, FileLayout, Flaw, FrameColumns, KnownParameters, OptionalBytes, OptionalColumn,
+    RollupColumns, SampleColumns, SampleFile, SampleSelection, TextBounds, WantedColumns,
 };
 
 use crate::buffer::Buffer;
@@ -26,6 +27,9 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 type ColumnBuffers = Option<Vec<Option<Buffer>>>;
 /// How many rows there are, and the buffers of each column by its name.
 type NamedColumns = (usize, BTreeMap<&'static str, ColumnBuffers>);
+
+/// The first and the last text of a column, if there is one, and its rows without.
+type FewBounds = (Option<String>, Option<String>, usize);
 
 /// What is asked for.
 #[derive(FromPyObject)]
@@ -106,6 +110,26 @@ impl SampleDecoder {
             if sort { columns.sorted() } else { columns }
         });
         self.sample_buffers(columns)
+    }
+
+    /// The samples so far as files of the lake, sorted by parameter and time: for each its day since 1970, its rows, the
+    /// whole file, and the bounds of its kinds and units.
+    fn take_files(
+        &self,
+        py: Python<'_>,
+        journal: &str,
+        group_rows: NonZeroUsize,
+        page_rows: NonZeroUsize,
+        level: i32,
+    ) -> Vec<(i64, usize, Buffer, BTreeMap<&'static str, FewBounds>)> {
+        let (group_rows, page_rows) = (group_rows.get(), page_rows.get());
+        let layout = FileLayout { journal, group_rows, page_rows, level };
+        let files = py.detach(|| self.decoder().take_files(&layout));
+        let files = files.into_iter().map(|SampleFile { day, rows, bytes, kind, unit }| {
+            let bounds = BTreeMap::from([("kind", few_bounds(kind)), ("unit", few_bounds(unit))]);
+            (day, rows, Buffer::of(bytes), bounds)
+        });
+        files.collect()
     }
 
     /// The samples so far, summed up by parameter and window.
@@ -215,6 +239,11 @@ fn rollup_buffers(columns: RollupColumns) -> NamedColumns {
         ("receive_ns", plain(columns.receive_ns)),
     ]);
     (rows, found)
+}
+
+fn few_bounds(bounds: TextBounds) -> FewBounds {
+    let (least, most) = bounds.texts.unzip();
+    (least, most, bounds.nulls)
 }
 
 fn known(parameters: &str) -> PyResult<KnownParameters> {

@@ -75,6 +75,19 @@ impl SampleColumns {
         self.text.bytes().max(self.bytes.bytes())
     }
 
+    /// Removes all samples; their memory is used again.
+    pub(crate) fn clear(&mut self) {
+        self.index.clear();
+        self.source_ns.clear();
+        self.receive_ns.clear();
+        self.offset.clear();
+        self.quality.clear();
+        self.value.clear();
+        self.integer.clear();
+        self.text.clear();
+        self.bytes.clear();
+    }
+
     /// The samples by parameter, those of one parameter by source time; at the same time as they came.
     #[must_use]
     pub fn sorted(self) -> Self {

@@ -7,9 +7,10 @@ use slipring_wire::frame::{CONTENT_TYPE, FrameBounds, FrameView, RunView};
 use slipring_wire::{Properties, PropertyId};
 
 use crate::columns::{SampleColumns, WantedColumns};
+use crate::file::{FileLayout, SampleFile, sample_files};
 use crate::flaw::Flaw;
 use crate::parameters::KnownParameters;
-use crate::runs::Arrived;
+use crate::runs::{Arrival, Arrived};
 use crate::selection::SampleSelection;
 
 /// More than a broker accepts. Bytes that claim more do not make us allocate it.
@@ -27,6 +28,7 @@ pub struct SampleDecoder {
     /// No further message is decoded when there are so many samples.
     rows_max: usize,
     columns: SampleColumns,
+    arrivals: Vec<Arrival>,
     flaws: Vec<Flaw>,
     scratch: Vec<u8>,
 }
@@ -48,8 +50,8 @@ impl SampleDecoder {
         wanted: WantedColumns,
         rows_max: usize,
     ) -> Self {
-        let (columns, flaws, scratch) = Default::default();
-        Self { parameters, selection, wanted, rows_max, columns, flaws, scratch }
+        let (columns, arrivals, flaws, scratch) = Default::default();
+        Self { parameters, selection, wanted, rows_max, columns, arrivals, flaws, scratch }
     }
 
     /// Replaces the parameters, and which of them are asked for.
@@ -101,6 +103,7 @@ impl SampleDecoder {
             if !known {
                 return Decoded { at, is_unknown: true };
             }
+            self.note_arrival(arrived(messages, at));
             at += 1;
         }
         Decoded { at, is_unknown: false }
@@ -108,7 +111,17 @@ impl SampleDecoder {
 
     /// The samples so far; the decoder begins anew.
     pub fn take(&mut self) -> SampleColumns {
+        self.arrivals.clear();
         std::mem::take(&mut self.columns)
+    }
+
+    /// The samples so far as files of the lake, one for each day; the decoder begins anew. Receive time and offset need
+    /// not be wanted, all other columns must be.
+    pub fn take_files(&mut self, layout: &FileLayout<'_>) -> Vec<SampleFile> {
+        let files = sample_files(&self.columns, &self.arrivals, &self.parameters, layout);
+        self.columns.clear();
+        self.arrivals.clear();
+        files
     }
 
     /// What could not be decoded so far; the decoder begins anew.
@@ -199,6 +212,14 @@ impl SampleDecoder {
             Err(error) => self.set_aside(arrived, error.to_string()),
         }
         true
+    }
+
+    /// Notes which samples a message had, if it had any.
+    fn note_arrival(&mut self, arrived: Arrived) {
+        let end = self.columns.len();
+        if end > self.arrivals.last().map_or(0, |last| last.end) {
+            self.arrivals.push(Arrival { arrived, end });
+        }
     }
 
     fn set_aside(&mut self, arrived: Arrived, reason: String) {

@@ -14,6 +14,8 @@
 mod bits;
 mod columns;
 mod decode;
+mod few_texts;
+mod file;
 mod flaw;
 mod frames;
 mod optional;
@@ -25,6 +27,7 @@ mod selection;
 
 pub use columns::{SampleColumns, WantedColumns};
 pub use decode::{Decoded, SampleDecoder};
+pub use file::{FileLayout, SampleFile, TextBounds};
 pub use flaw::Flaw;
 pub use frames::{FrameColumns, frame_columns};
 pub use optional::{OptionalBytes, OptionalColumn};

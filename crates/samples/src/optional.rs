@@ -53,6 +53,23 @@ impl<T: Copy + Default> OptionalColumn<T> {
         Self { values, valid, rows: positions.len() }
     }
 
+    /// Removes all rows; their memory is used again.
+    pub(crate) fn clear(&mut self) {
+        self.values.clear();
+        self.valid = None;
+        self.rows = 0;
+    }
+
+    /// Those of all rows; empty if no row has a value.
+    pub(crate) fn values(&self) -> &[T] {
+        &self.values
+    }
+
+    /// Whether rows may lack a value although others have one.
+    pub(crate) fn has_gaps(&self) -> bool {
+        self.valid.is_some()
+    }
+
     /// The value of a row.
     pub fn get(&self, row: usize) -> Option<T> {
         let is_valid = self.valid.as_ref().is_none_or(|valid| valid.get(row));
@@ -116,6 +133,17 @@ impl OptionalBytes {
         let end = self.ends.get(row)?;
         let start = row.checked_sub(1).map_or(0, |before| self.ends.values[before]);
         Some(&self.data[start as usize..end as usize])
+    }
+
+    /// Removes all rows; their memory is used again.
+    pub(crate) fn clear(&mut self) {
+        self.ends.clear();
+        self.data.clear();
+    }
+
+    /// Whether any row has a value.
+    pub(crate) fn has_values(&self) -> bool {
+        !self.ends.values.is_empty()
     }
 
     /// How many bytes there are.

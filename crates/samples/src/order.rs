@@ -19,8 +19,14 @@ pub(crate) fn order(index: &[i32], source_ns: &[i64]) -> Option<Vec<u32>> {
     Some(positions)
 }
 
-/// Counts the samples of each index, then puts each one behind those before it: two passes whatever their order.
+/// The positions of samples by index; equal ones stay in their order.
 fn by_index(index: &[i32]) -> Vec<u32> {
+    grouped(index).0
+}
+
+/// The same, and where the samples of each index end, for those that have any. Counts the samples of each index, then
+/// puts each one behind those before it: two passes whatever their order.
+pub(crate) fn grouped(index: &[i32]) -> (Vec<u32>, Vec<(u32, usize)>) {
     let highest = index.iter().max().map_or(0, |highest| *highest as usize);
     let mut starts = vec![0_u32; highest + 2];
     for index in index {
@@ -29,13 +35,18 @@ fn by_index(index: &[i32]) -> Vec<u32> {
     for at in 1..starts.len() {
         starts[at] += starts[at - 1];
     }
+    let runs = (0..)
+        .zip(starts.windows(2))
+        .filter(|(_, bounds)| bounds[0] < bounds[1])
+        .map(|(index, bounds)| (index, bounds[1] as usize))
+        .collect();
     let mut positions = vec![0; index.len()];
     for (at, index) in (0_u32..).zip(index) {
         let start = &mut starts[*index as usize];
         positions[*start as usize] = at;
         *start += 1;
     }
-    positions
+    (positions, runs)
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@ use serde::Deserialize;
 use slipring_core::table::{Definition, Entry, Labels, ParameterKind};
 use slipring_wire::frame::{Kind, RunView};
 
+use crate::few_texts::FewTexts;
+
 /// Indices up to this one are decoded: Arrow's and Spark's 32-bit numbers have a sign. A broker gives far lower ones.
 const INDEX_MAX: u32 = 1 << 24;
 
@@ -40,6 +42,7 @@ struct ParameterJson {
     #[serde(rename = "type")]
     kind: String,
     labels: Option<BTreeMap<u32, String>>,
+    unit: Option<String>,
 }
 
 /// All parameters that a table has or had.
@@ -53,6 +56,9 @@ pub struct KnownParameters {
     /// Whether each index is an enumeration.
     labelled: Vec<bool>,
     topics: HashSet<Box<[u8]>>,
+    /// Their types, as people write them.
+    types: FewTexts,
+    units: FewTexts,
 }
 
 impl KnownParameters {
@@ -67,6 +73,8 @@ impl KnownParameters {
             if index > INDEX_MAX {
                 return Err(wrong(format!("an index is at most {INDEX_MAX}")));
             }
+            known.types.put(index as usize, Some(&one.kind));
+            known.units.put(index as usize, one.unit.as_deref());
             known.put(index, entry(one).map_err(wrong)?);
         }
         Ok(known)
@@ -88,6 +96,21 @@ impl KnownParameters {
     /// A parameter.
     pub(crate) fn get(&self, index: u32) -> Option<&Entry> {
         self.entries.get(index as usize)?.as_ref()
+    }
+
+    /// The name of a parameter; empty if there is none.
+    pub(crate) fn name(&self, index: u32) -> &str {
+        self.get(index).map_or("", |entry| &entry.name)
+    }
+
+    /// The type of each parameter.
+    pub(crate) fn types(&self) -> &FewTexts {
+        &self.types
+    }
+
+    /// The unit of each parameter that has one.
+    pub(crate) fn units(&self) -> &FewTexts {
+        &self.units
     }
 
     /// Whether a topic is a parameter's.

@@ -14,6 +14,14 @@ pub(crate) struct Arrived {
     pub receive_ns: i64,
 }
 
+/// A message with samples.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    pub arrived: Arrived,
+    /// The row behind its last sample.
+    pub end: usize,
+}
+
 impl SampleColumns {
     /// Appends all samples of a run.
     pub(crate) fn push_run(

@@ -11,7 +11,7 @@ from slipring.journal.columns import record_batch
 from slipring.journal.known_parameters import KnownParameters
 from slipring.journal.location import Journal, OpenJournal
 from slipring.journal.native_columns import NativeColumn, arrow_array
-from slipring.native import JournalColumns, SampleDecoder
+from slipring.native import Buffer, JournalColumns, SampleDecoder
 
 _TIME = pa.timestamp("us", tz="UTC")
 
@@ -37,6 +37,8 @@ COLUMNS: tuple[str, ...] = tuple(SCHEMA.names)
 
 # What one read of the journal holds: a frame is never divided.
 READ_BYTES = 4 << 20
+FILE_COLUMNS = ("value", "integer", "text", "bytes", "quality")
+"""What is decoded for files; all other columns follow from parameters and messages."""
 BATCH_ROWS_MAX = 65_536
 """Rows of one batch for Spark."""
 
@@ -50,6 +52,17 @@ class SetAside(NamedTuple):
     topic: str
     payload: bytes
     reason: str
+
+
+class SampleFile(NamedTuple):
+    """Samples of one day of receive time as a Parquet file, with the journal as first column."""
+
+    day: int
+    """Since 1970, UTC."""
+    rows: int
+    content: Buffer
+    few: dict[str, tuple[str | None, str | None, int]]
+    """The first and the last text, and the rows without one: of kinds, and of units."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +127,14 @@ class JournalSamples:
         for _ in self._decoded(start, end):
             rows, columns = self._decoder.take(True)
             yield self._batch(rows, columns, as_text=False)
+
+    def files(
+        self, start: int, end: int, *, group_rows: int, page_rows: int, level: int
+    ) -> Iterator[SampleFile]:
+        """The samples sorted by parameter and source time, as Parquet files of one day each."""
+        for _ in self._decoded(start, end):
+            for found in self._decoder.take_files(self._identity, group_rows, page_rows, level):
+                yield SampleFile(*found)
 
     def rollup_columns(
         self, start: int, end: int, window_ns: int

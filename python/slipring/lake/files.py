@@ -16,9 +16,10 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from slipring.lake.columns import FewValues, conform, with_equal_types, with_used_values
-from slipring.lake.statistics import log_statistics
+from slipring.lake.statistics import Bounds, log_statistics
 from slipring.lake.storage import LakeLocation
 from slipring.lake.table_spec import TableSpec
+from slipring.native import Buffer
 
 # Small batches are gathered to one row group of up to so many bytes.
 GATHER_BYTES_MAX = 64 << 20
@@ -86,6 +87,27 @@ def write_file(
         return [file.finish() for file in files.values()]
 
 
+def put_file(
+    location: LakeLocation,
+    spec: TableSpec,
+    day: int,
+    content: Buffer,
+    few: Mapping[str, Bounds],
+    *,
+    stem: str = "rows",
+) -> WrittenFile:
+    """Store a file for the table `spec` that is made already, with rows of one day since 1970."""
+    table = location.child(spec.name).filesystem()
+    partition = {} if spec.day is None else {spec.day: _day_text(day)}
+    path = _new_path(spec, _day_text(day), stem)
+    memory = pa.py_buffer(content)
+    with _new_file(table, path) as sink:
+        sink.write(memory)
+    footer = pq.read_metadata(pa.BufferReader(memory))
+    stats = log_statistics(footer, spec.file_schema, spec.footer_columns(), few)
+    return WrittenFile(path, memory.size, footer.num_rows, partition, stats)
+
+
 def _split(
     batch: pa.RecordBatch, spec: TableSpec, partition_values: Mapping[str, str] | None
 ) -> Iterator[tuple[str, pa.RecordBatch]]:
@@ -118,8 +140,7 @@ class TableFile:
     def __init__(self, table: fs.FileSystem, spec: TableSpec, day: str, stem: str) -> None:
         self.spec = spec
         self.partition = {} if spec.day is None else {spec.day: day}
-        folder = f"{spec.day}={day}/" if spec.day else ""
-        self.path = f"{folder}{stem}-{uuid.uuid4().hex}.parquet"
+        self.path = _new_path(spec, day, stem)
         self._table = table
         self._schema = spec.file_schema
         self._sink: pa.NativeFile | None = None
@@ -193,10 +214,7 @@ class TableFile:
             self._writer.write_table(with_used_values(group), row_group_size=group.num_rows)
 
     def _open(self, schema: pa.Schema) -> pq.ParquetWriter:
-        folder = self.path.rpartition("/")[0]
-        if folder and _is_local(self._table):
-            self._table.create_dir(folder, recursive=True)
-        self._sink = self._table.open_output_stream(self.path, compression=None)
+        self._sink = _new_file(self._table, self.path)
         return pq.ParquetWriter(
             self._sink,
             schema,
@@ -210,6 +228,19 @@ class TableFile:
             data_page_size=max(PAGE_BYTES, self.spec.page_rows * WIDEST_BYTES),
             metadata_collector=self._footers,
         )
+
+
+def _new_path(spec: TableSpec, day: str, stem: str) -> str:
+    """Unique, so that two attempts never collide."""
+    folder = f"{spec.day}={day}/" if spec.day else ""
+    return f"{folder}{stem}-{uuid.uuid4().hex}.parquet"
+
+
+def _new_file(table: fs.FileSystem, path: str) -> pa.NativeFile:
+    folder = path.rpartition("/")[0]
+    if folder and _is_local(table):
+        table.create_dir(folder, recursive=True)
+    return table.open_output_stream(path, compression=None)
 
 
 def _is_local(table: fs.FileSystem) -> bool:

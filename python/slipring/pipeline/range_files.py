@@ -11,10 +11,11 @@ import pyarrow as pa
 from slipring.journal.columns import read_batches
 from slipring.journal.frame_rows import read_frames
 from slipring.journal.location import Journal
-from slipring.journal.samples import JournalSamples, SetAside
+from slipring.journal.samples import FILE_COLUMNS, JournalSamples, SampleRequest, SetAside
 from slipring.journal.worker_memory import settle
-from slipring.lake.files import FILE_SCHEMA, WrittenFile, constant, write_file
+from slipring.lake.files import FILE_SCHEMA, WrittenFile, constant, put_file, write_file
 from slipring.lake.specs import FRAMES, MESSAGES, SAMPLES, SET_ASIDE
+from slipring.lake.statistics import Bounds
 from slipring.lake.storage import LakeLocation
 from slipring.lake.table_spec import TableSpec
 
@@ -107,10 +108,19 @@ def _write_samples(
     start: int, end: int, target: LakeTarget, stem: str
 ) -> Iterator[tuple[str, WrittenFile]]:
     """A file for each sorted part, and one with what could not be decoded."""
-    reader = JournalSamples(target.journal, rows_max=SAMPLE_ROWS_MAX)
-    for rows in reader.sorted_batches(start, end):
-        for file in write_file(target.lake, SAMPLES, _of_journal(iter([rows]), target), stem=stem):
-            yield "samples", file
+    request = SampleRequest(columns=FILE_COLUMNS)
+    reader = JournalSamples(target.journal, request, rows_max=SAMPLE_ROWS_MAX)
+    identity = target.journal.identity
+    for file in reader.files(
+        start,
+        end,
+        group_rows=SAMPLES.group_rows,
+        page_rows=SAMPLES.page_rows,
+        level=SAMPLES.level,
+    ):
+        few = {"journal": Bounds(identity, identity, 0)}
+        few |= {name: Bounds(*bounds) for name, bounds in file.few.items()}
+        yield "samples", put_file(target.lake, SAMPLES, file.day, file.content, few, stem=stem)
     known = target.committed.get("set_aside", 0)
     if found := [one for one in reader.set_aside if one.offset >= known]:
         rows = _of_journal(iter([_set_aside_rows(found)]), target)
