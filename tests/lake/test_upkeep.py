@@ -109,6 +109,12 @@ def test_another_text_is_refused(text: str) -> None:
         Keep.of(text)
 
 
+@pytest.mark.parametrize("text", ["0d", "0GB", "999999999d", f"{'9' * 5000}w"])
+def test_keeping_nothing_or_for_longer_than_a_date_can_say_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match="must be from 1 to 100,000"):
+        Keep.of(text)
+
+
 def test_rows_that_are_too_old_go_and_the_position_stays(lake: LakeLocation) -> None:
     table = opened(lake)
     for hour in range(4):
