@@ -1,17 +1,14 @@
 """A journal's sealed segments, as files of its folder. Checks them, and never writes."""
 
 import hashlib
-import re
 import struct
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from slipring.archive.manifest import ArchivedSegment, segment_place
+from slipring.archive.manifest import SEGMENT_NAME, ArchivedSegment, segment_place
 from slipring.errors import ArchiveError
 from slipring.native import journal_check
-
-_SEGMENT = re.compile(r"\d{20}(?:-\d{4,})?\.seg")
 
 HEADER_BYTES = 64
 # docs/journal.md, "A segment's header": magic, version, part, identity, epoch, base, skipped.
@@ -32,7 +29,9 @@ class SegmentHead:
 
 def sealed_segments(folder: Path) -> list[Path]:
     """The segments that nobody writes any more, oldest first: all but the last one."""
-    names = [name for name in (one.name for one in folder.iterdir()) if _SEGMENT.fullmatch(name)]
+    names = [
+        name for name in (one.name for one in folder.iterdir()) if SEGMENT_NAME.fullmatch(name)
+    ]
     return [folder / name for name in sorted(names, key=segment_place)[:-1]]
 
 
