@@ -38,4 +38,11 @@ async def test_the_definitions_of_the_archive_are_those_of_the_journal(
         assert there.definitions_edition() == (told["table"], told["revision"], told["epoch"])
         joined = JournalArchive(where, JournalBroker(broker.url), str(tmp_path / "cache")).open()
         assert joined.definitions_edition() == there.definitions_edition()
+        # The broker replaces them while a reader, which has not asked yet, has the old manifest.
+        waits = open_archive(where, tmp_path)
+        await bus.declare("jet/engine/2", {"egt": "f64"})
+        await publish(broker, 200, start=200)
+        archive_told(broker, lambda told: told["end_offset"] > 200 and is_caught_up(told))
+        names = [row["name"] for row in json.loads(waits.definitions())["versions"]]
+        assert names == ["jet/engine/1/egt", "jet/engine/2/egt"]
     broker.stop()

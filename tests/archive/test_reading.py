@@ -109,6 +109,30 @@ def test_a_segment_in_use_is_not_removed(tmp_path: Path, archived: ArchiveLocati
     assert one.read(start, start + 100, 1 << 20).end == start + 100
 
 
+def test_the_cache_removes_nothing_that_is_not_its_own(
+    tmp_path: Path, archived: ArchiveLocation
+) -> None:
+    """Somebody names a folder for it that has other things."""
+    (tmp_path / "cache" / "photos").mkdir(parents=True)
+    (tmp_path / "cache").chmod(0o700)
+    (tmp_path / "cache" / "photos" / "one.jpg").write_bytes(b"x" * 100)
+    there = ArchiveReader(archived, cache=SegmentCache(tmp_path / "cache", 1))
+    assert there.read(0, 10, 1 << 20).end == 10
+    assert (tmp_path / "cache" / "photos" / "one.jpg").exists()
+
+
+def test_a_link_in_place_of_the_cache_is_refused(
+    tmp_path: Path, archived: ArchiveLocation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    private = tmp_path / "private"
+    private.mkdir(mode=0o700)
+    SegmentCache().folder.symlink_to(private)
+    with pytest.raises(ArchiveError, match="others can write or read"):
+        ArchiveReader(archived).read(0, 10, 1 << 20)
+    assert list(private.iterdir()) == []
+
+
 def test_a_cache_that_others_can_read_is_refused(tmp_path: Path, archived: ArchiveLocation) -> None:
     folder = tmp_path / "cache"
     folder.mkdir()

@@ -5,12 +5,14 @@ import os
 import signal
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from slipring.archive.archiver import Archiver
 from slipring.archive.location import ArchiveLocation
+from slipring.archive.manifest import MANIFEST, ArchivedObject
 from slipring.archive.restore import AHEAD, UNFINISHED, restore
 from slipring.archive.store import ArchiveStore
 from slipring.client import connect
@@ -120,6 +122,55 @@ def test_a_damaged_archive_is_not_restored(tmp_path: Path, archived: ArchiveLoca
     with pytest.raises(ArchiveError, match="is damaged"):
         restore(archived, tmp_path / "new")
     assert not (tmp_path / "new" / "journal").exists()
+
+
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        ("name", "../../outside.seg"),
+        ("name", "/tmp/outside.seg"),
+        ("sha256", "../outside"),
+        ("bytes", -1),
+        ("bytes", "8"),
+        ("first_ns", "now"),
+        ("end_offset", 0.5),
+    ],
+)
+def test_a_manifest_that_names_other_files_is_refused(
+    tmp_path: Path, archived: ArchiveLocation, key: str, told: object
+) -> None:
+    """Who can write the bucket must not write files of this machine."""
+    there = open_archive(archived, tmp_path)
+    manifest = json.loads(there.manifest.to_json())
+    manifest["segments"] = manifest["segments"][:1]
+    manifest["segments"][0][key] = told
+    ArchiveStore(there.location).put(MANIFEST, json.dumps(manifest).encode())
+    with pytest.raises(ArchiveError, match="is not a manifest"):
+        restore(archived, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_snapshot_that_is_replaced_while_segments_come_is_not_missed(
+    tmp_path: Path, archived: ArchiveLocation
+) -> None:
+    """The old broker still runs and archives on."""
+    there = open_archive(archived, tmp_path)
+    objects, snapshot = ArchiveStore(there.location), b"the state"
+    known = ArchivedObject("state-0.snap", len(snapshot), sha256(snapshot).hexdigest())
+    objects.put(known.key, snapshot)
+    manifest = there.manifest.with_objects(known, there.manifest.definitions, 1)
+    objects.put(MANIFEST, manifest.to_json())
+
+    def remove(_brought: int, _total: int) -> None:
+        objects.delete(known.key)
+
+    restored = restore(archived, tmp_path / "new", remove)
+    assert (restored.folder / "state.snap").read_bytes() == snapshot
+
+
+def test_a_lake_in_the_same_place_is_no_journal(tmp_path: Path, archived: ArchiveLocation) -> None:
+    ArchiveStore(archived).put("lake/samples/_delta_log/0.json", b"{}")
+    assert open_archive(archived, tmp_path).archived_end == MESSAGES
 
 
 async def test_a_broker_on_a_new_machine_has_sessions_retained_messages_and_history(

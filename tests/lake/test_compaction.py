@@ -114,6 +114,21 @@ def test_one_parameter_is_read_from_few_row_groups(tmp_path: Path) -> None:
     assert sum(one.min <= 7 <= one.max for one in bounds) <= 3
 
 
+@pytest.mark.timeout(60)
+def test_times_that_are_further_apart_than_an_int64_are_merged_in_order(tmp_path: Path) -> None:
+    """A clock that was never set: its time is 285 years before 1970."""
+    lake, table = LakeLocation.of(tmp_path), opened(LakeLocation.of(tmp_path))
+    order = [(name, "ascending") for name in SAMPLES.sort_by]
+    rows = [samples(0, 2, start_ns=start_ns) for start_ns in (START_NS, -9 * 10**18)]
+    one_file = pa.Table.from_batches(rows).sort_by(order).combine_chunks().to_batches()
+    for batches in (one_file, rows[:1]):
+        files = write_file(lake, SAMPLES, batches, {"receive_date": "2026-01-02"})
+        table.commit(files, {})
+    (written,) = compact(table, all_chains(table), GO_ON)
+    assert_sorted(table, written)
+    assert written.rows == 30
+
+
 def test_an_old_form_and_a_grown_one_are_merged(tmp_path: Path) -> None:
     lake = LakeLocation.of(tmp_path)
     put(opened(lake), lake, 0, 10)

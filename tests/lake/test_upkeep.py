@@ -109,6 +109,12 @@ def test_another_text_is_refused(text: str) -> None:
         Keep.of(text)
 
 
+@pytest.mark.parametrize("text", ["0d", "0GB", "999999999d", f"{'9' * 5000}w"])
+def test_keeping_nothing_or_for_longer_than_a_date_can_say_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match="must be from 1 to 100,000"):
+        Keep.of(text)
+
+
 def test_rows_that_are_too_old_go_and_the_position_stays(lake: LakeLocation) -> None:
     table = opened(lake)
     for hour in range(4):
@@ -162,6 +168,44 @@ def test_upkeep_in_a_thread_takes_turns_until_it_is_stopped(tmp_path: Path) -> N
     assert not thread.is_alive()
     assert [report.compacted_files for report in reports] == [32]
     assert rows_of(table).num_rows == 160
+
+
+def test_upkeep_goes_on_when_a_storage_that_was_away_is_back(tmp_path: Path) -> None:
+    lake = LakeLocation.of(tmp_path)
+    table = opened(lake)
+    for start in range(32):
+        put(table, lake, start, start + 1)
+    upkeep, stop = TableUpkeep(lake, SAMPLES, UpkeepPolicy()), threading.Event()
+    failed, reports = list[str](), list[UpkeepReport]()
+    log, away = tmp_path / "samples" / "_delta_log", tmp_path / "away"
+    log.rename(away)
+
+    def bring_back(name: str, _error: Exception) -> None:
+        failed.append(name)
+        away.rename(log)
+
+    def note(_name: str, report: UpkeepReport) -> None:
+        reports.append(report)
+        stop.set()
+
+    hooks = {"every_s": 0.01, "on_turn": note, "on_failure": bring_back}
+    thread = threading.Thread(target=care_for, args=([upkeep], stop), kwargs=hooks)
+    thread.start()
+    thread.join(120)
+    assert not thread.is_alive()
+    assert failed == ["samples"]
+    assert [report.compacted_files for report in reports] == [32]
+
+
+def test_a_slice_that_cannot_be_merged_does_not_keep_the_others_from_it(tmp_path: Path) -> None:
+    lake = LakeLocation.of(tmp_path)
+    table = opened(lake)
+    for hour in (0, 1):
+        for start in (20 * hour, 20 * hour + 10):
+            put(table, lake, start, start + 10, start_ns=START_NS + hour * HOUR_NS)
+    (tmp_path / "samples" / table.files()[0].path).unlink()
+    report = TableUpkeep(lake, SAMPLES, UpkeepPolicy()).turn(LONG_AFTER)
+    assert (report.compacted_files, report.new_files) == (2, 1)
 
 
 def test_a_writer_that_removed_the_files_first_is_not_disturbed(tmp_path: Path) -> None:

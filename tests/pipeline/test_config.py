@@ -65,3 +65,9 @@ def test_a_mistake_is_named_with_its_key(given: dict[str, object], told: str) ->
 )
 def test_lengths_of_time_have_a_unit(text: str, ns: int) -> None:
     assert parse_length(text) == ns
+
+
+def test_a_table_to_keep_that_there_is_not_is_refused() -> None:
+    """Retention by a wrong name would keep everything, and say nothing."""
+    with pytest.raises(ConfigError, match=r"the lake has no table sample; there are .*samples"):
+        parse_pipeline({"archive": {"keep": {"sample": "30d"}}})

@@ -170,7 +170,13 @@ class _KeptSnapshot:
         except FileNotFoundError:
             return  # replaced at this moment
         except OSError:
-            shutil.copyfile(self._newest, self._kept)
+            self._copy()
+
+    def _copy(self) -> None:
+        """Copy it where a file cannot have two names; a kill leaves no half of one."""
+        unfinished = self._kept.with_name(f"{SNAPSHOT}.new")
+        shutil.copyfile(self._newest, unfinished)
+        unfinished.replace(self._kept)
 
     def within(self, manifest: Manifest) -> bytes | None:
         """The kept snapshot, if its position is in the archive; then the next one is kept."""
@@ -178,7 +184,7 @@ class _KeptSnapshot:
             content = self._kept.read_bytes()
         except FileNotFoundError:
             return None
-        journal, place = snapshot_place(content)
+        journal, place = snapshot_place(content) or ("", (0, 0))
         if journal == manifest.journal and place > manifest.segments[-1].place:
             return None
         self._kept.unlink()

@@ -7,6 +7,7 @@ holds a shared lock on it; who makes room takes no folder that is locked.
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -24,6 +25,10 @@ CACHE_BYTES = 2 << 30
 """The size of the folder, unless one is named; the segment in use may exceed it."""
 PRIVATE = 0o700
 UNFINISHED = ".new-"
+_OURS = re.compile(
+    rf"[0-9a-f]{{64}}(\+[0-9a-f]{{{KEY_DIGITS}}})?|{re.escape(UNFINISHED)}[0-9a-f]{{32}}"
+)
+"""The names of the folders that are made here; others are never removed."""
 LOCK = ".lock"
 TRIES = 8
 
@@ -44,6 +49,7 @@ class SegmentCache:
         """Without a folder: one of this user below the system's folder for temporary files."""
         default = Path(tempfile.gettempdir()) / f"slipring-archive-{os.getuid()}"
         self.folder = folder or default
+        self._is_named = folder is not None
         self.bytes_max = bytes_max
 
     def open(
@@ -65,7 +71,9 @@ class SegmentCache:
     def _make(self) -> None:
         self.folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
         owner = self.folder.stat()
-        if owner.st_uid != os.getuid() or owner.st_mode & 0o077:
+        # Beside other users' files, a link may be theirs, to any folder of this user.
+        is_link = self.folder.is_symlink() and not self._is_named
+        if is_link or owner.st_uid != os.getuid() or owner.st_mode & 0o077:
             raise ArchiveError(
                 f"others can write or read {self.folder}, which would hold segments of a journal; "
                 f"remove it, or chmod 700 {self.folder}"
@@ -100,7 +108,7 @@ class SegmentCache:
 
     def _make_room(self, wanted: int) -> None:
         """Remove what was not used for longest, until there is room."""
-        folders = [one for one in self.folder.iterdir() if one.is_dir()]
+        folders = [one for one in self.folder.iterdir() if _OURS.fullmatch(one.name)]
         aged = sorted((_used_ns(one), one) for one in folders)
         sizes = {one: _size(one) for _, one in aged}
         used = sum(sizes.values())

@@ -1,6 +1,7 @@
 """What an archive holds of one journal. Pure: parsed once, checked, and written as JSON."""
 
 import json
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
@@ -59,6 +60,10 @@ def segment_place(name: str) -> tuple[int, int]:
 
 
 OffsetRange = tuple[int, int]
+SEGMENT_NAME = re.compile(r"\d{20}(?:-\d{4,10})?\.seg")
+IDENTITY = re.compile(r"[0-9a-f]{32}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_COUNTS = ("first_offset", "end_offset", "skipped", "bytes", "epoch")
 
 
 @dataclass(frozen=True)
@@ -183,8 +188,8 @@ class Manifest:
                 for one in told["segments"]
             ]
             return cls(
-                journal=str(told["journal"]),
-                segments=tuple(ArchivedSegment(**one) for one in segments),
+                journal=_like(IDENTITY, told["journal"]),
+                segments=tuple(map(_segment, segments)),
                 snapshot=_object(told["snapshot"]),
                 definitions=_object(told["definitions"]),
                 updated_ns=int(told["updated_ns"]),
@@ -193,5 +198,36 @@ class Manifest:
             raise ArchiveError(f"{place} is not a manifest: {error!r}") from None
 
 
+def _segment(told: dict[str, Any]) -> ArchivedSegment:
+    """A segment; its name and its checksum become names of files."""
+    made = ArchivedSegment(**told)
+    _like(SEGMENT_NAME, made.name)
+    _like(_SHA256, made.sha256)
+    for name in _COUNTS:
+        _count(told[name])
+    for time_ns in (made.first_ns, made.last_ns):
+        if time_ns is not None and not isinstance(time_ns, int):
+            raise ValueError(f"{time_ns!r} is not a time")
+    if made.end_offset < made.first_offset:
+        raise ValueError(f"{made.name} ends before it begins")
+    return made
+
+
 def _object(told: dict[str, Any] | None) -> ArchivedObject | None:
-    return None if told is None else ArchivedObject(**told)
+    if told is None:
+        return None
+    made = ArchivedObject(**told)
+    _like(_SHA256, made.sha256)
+    _count(made.bytes)
+    return made
+
+
+def _like(pattern: re.Pattern[str], told: object) -> str:
+    if not isinstance(told, str) or not pattern.fullmatch(told):
+        raise ValueError(f"{told!r} is not as {pattern.pattern}")
+    return told
+
+
+def _count(told: object) -> None:
+    if not isinstance(told, int) or told < 0:
+        raise ValueError(f"{told!r} is not a count")

@@ -6,7 +6,13 @@ from typing import Any
 
 from slipring.archive.cache import CachedSegment, SegmentCache
 from slipring.archive.location import ArchiveLocation
-from slipring.archive.manifest import MANIFEST, ArchivedObject, ArchivedSegment, Manifest
+from slipring.archive.manifest import (
+    IDENTITY,
+    MANIFEST,
+    ArchivedObject,
+    ArchivedSegment,
+    Manifest,
+)
 from slipring.archive.store import ArchiveStore
 from slipring.errors import ArchiveError, JournalGap
 from slipring.native import JournalColumns, JournalReader
@@ -18,7 +24,8 @@ def find_journal(location: ArchiveLocation, identity: str | None) -> ArchiveLoca
         return location
     if identity is not None:
         return location.child(identity)
-    found = ArchiveStore(location).children()
+    # Others may use the bucket too, as a lake does.
+    found = [one for one in ArchiveStore(location).children() if IDENTITY.fullmatch(one)]
     if not found:
         raise ArchiveError(f"there is no archive of a journal at {location.url}")
     if len(found) > 1:
@@ -133,7 +140,13 @@ class ArchiveReader:
         known = self.manifest.definitions
         if known is not None and self._definitions is not None and self._definitions[0] == known:
             return self._definitions[1]
-        content = self.object(known)
+        try:
+            content = self.object(known)
+        except ArchiveError:
+            newest = self._newest_manifest().definitions
+            if newest == known:
+                raise
+            known, content = newest, self.object(newest)  # the broker has replaced them meanwhile
         if known is None or content is None:
             raise ArchiveError(
                 f"{self.location.url} has no definitions of parameters: it was written by an older "
@@ -153,6 +166,10 @@ class ArchiveReader:
             return None
         content = b"".join(self._store.parts(known.key, known.bytes))
         return check_content(content, known, self.location)
+
+    def _newest_manifest(self) -> Manifest:
+        """The manifest by now; what this reader reads stays as it was."""
+        return Manifest.from_json(self._get(MANIFEST)[0], f"{self.location.url}/{MANIFEST}")
 
     def _get(self, key: str) -> tuple[bytes, str]:
         found = self._store.get(key)

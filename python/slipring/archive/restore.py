@@ -53,13 +53,14 @@ def restore(location: ArchiveLocation, data: Path, progress: Progress | None = N
     manifest = reader.manifest
     unfinished.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
     _refuse_others(unfinished, manifest)
+    # First: a broker that still archives replaces it, and the manifest read above names this one.
+    snapshot = reader.object(manifest.snapshot)
     store, brought = ArchiveStore(reader.location), 0
     for segment in manifest.segments:
         _bring(store, segment, unfinished)
         brought += segment.bytes
         if progress:
             progress(brought, manifest.total_bytes)
-    snapshot = reader.object(manifest.snapshot)
     if snapshot is not None:
         _write(unfinished / SNAPSHOT, snapshot)
     next_offset = manifest.end_offset + AHEAD

@@ -1,17 +1,14 @@
 """A journal's sealed segments, as files of its folder. Checks them, and never writes."""
 
 import hashlib
-import re
 import struct
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from slipring.archive.manifest import ArchivedSegment, segment_place
+from slipring.archive.manifest import SEGMENT_NAME, ArchivedSegment, segment_place
 from slipring.errors import ArchiveError
 from slipring.native import journal_check
-
-_SEGMENT = re.compile(r"\d{20}(?:-\d{4,})?\.seg")
 
 HEADER_BYTES = 64
 # docs/journal.md, "A segment's header": magic, version, part, identity, epoch, base, skipped.
@@ -32,7 +29,9 @@ class SegmentHead:
 
 def sealed_segments(folder: Path) -> list[Path]:
     """The segments that nobody writes any more, oldest first: all but the last one."""
-    names = [name for name in (one.name for one in folder.iterdir()) if _SEGMENT.fullmatch(name)]
+    names = [
+        name for name in (one.name for one in folder.iterdir()) if SEGMENT_NAME.fullmatch(name)
+    ]
     return [folder / name for name in sorted(names, key=segment_place)[:-1]]
 
 
@@ -45,7 +44,10 @@ def segment_head(header: bytes) -> SegmentHead:
 def checked(file: Path) -> ArchivedSegment:
     """What the manifest notes of a segment; ArchiveError if any byte of it is not as written."""
     with file.open("rb") as stream:
-        head = segment_head(stream.read(HEADER_BYTES))
+        header = stream.read(HEADER_BYTES)
+        if len(header) < HEADER_BYTES:
+            raise _damaged(file, f"it has {len(header)} bytes, less than a header")
+        head = segment_head(header)
         stream.seek(0)
         sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
     # A folder with this segment alone is a journal: the journal's own check reads every byte.
@@ -55,10 +57,7 @@ def checked(file: Path) -> ArchivedSegment:
     [segment] = report.segments
     flaws = [segment.flaw, *(one.why for one in report.damage), report.tail and report.tail.why]
     if why := next((flaw for flaw in flaws if flaw), None):
-        raise ArchiveError(
-            f"{file} is damaged and is not archived: {why}; stop the broker, and copy what is "
-            "whole with `slipring journal salvage`"
-        )
+        raise _damaged(file, why)
     return ArchivedSegment(
         name=file.name,
         first_offset=report.first_offset,
@@ -72,7 +71,16 @@ def checked(file: Path) -> ArchivedSegment:
     )
 
 
-def snapshot_place(content: bytes) -> tuple[str, tuple[int, int]]:
-    """The journal of a snapshot, and the segment that its position is in."""
+def _damaged(file: Path, why: str) -> ArchiveError:
+    return ArchiveError(
+        f"{file} is damaged and is not archived: {why}; stop the broker, and copy what is "
+        "whole with `slipring journal salvage`"
+    )
+
+
+def snapshot_place(content: bytes) -> tuple[str, tuple[int, int]] | None:
+    """The journal of a snapshot, and the segment that its position is in; None if it is cut off."""
+    if len(content) < _SNAPSHOT.size:
+        return None
     _, _, part, identity, base = _SNAPSHOT.unpack(content[: _SNAPSHOT.size])
     return identity.hex(), (base, part)

@@ -43,6 +43,16 @@ class ArchiveProgress:
     """When the manifest was written last; 0 if that is unknown."""
 
 
+def retry_s(tries: int) -> float:
+    """How long to wait after so many failed tries, one after the other."""
+    doubled = min(tries - 1, 16)  # 2 to the power of a day's tries is more than a float holds
+    return min(RETRY_FIRST_S * 2**doubled, RETRY_MOST_S)
+
+
+def _reason(error: Exception) -> str:
+    return str(error) if isinstance(error, SlipringError | OSError) else repr(error)
+
+
 class ArchiveService:
     """Archives one journal until it is told to stop."""
 
@@ -79,10 +89,10 @@ class ArchiveService:
                 sent = self._archiver.step()
             except UploadStopped:
                 return
-            except (SlipringError, OSError) as error:
+            except Exception as error:  # noqa: BLE001 (nobody else archives the journal)
                 tries += 1
-                self._fail(str(error))
-                self._stop.wait(min(RETRY_FIRST_S * 2 ** (tries - 1), RETRY_MOST_S))
+                self._fail(_reason(error))
+                self._stop.wait(retry_s(tries))
                 continue
             tries = 0
             self._succeed()

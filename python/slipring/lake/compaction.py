@@ -92,9 +92,11 @@ def compact(table: LakeTable, planned: PlannedMerge, stop: threading.Event) -> l
     with ExitStack() as abandoned:
         written = _merged(table, planned, stop, abandoned)
         assert sum(file.rows for file in written) == sum(file.rows for file in old)
-        newest_ms = max(file.time_ms for file in old)
-        table.commit(written, {}, [file.path for file in old], rearranged_ms=newest_ms)
+        # From here on a failure does not say whether the commit was made: a vacuum removes the
+        # files if it was not.
         abandoned.pop_all()
+    newest_ms = max(file.time_ms for file in old)
+    table.commit(written, {}, [file.path for file in old], rearranged_ms=newest_ms)
     return written
 
 

@@ -108,8 +108,9 @@ class _OpenFile:
 
     def _in_order(self, piece: _Piece) -> _Piece:
         first, second = piece.keys
-        steps = np.diff(first)
-        ascends = (steps > 0) | ((steps == 0) & (np.diff(second) >= 0))
+        # Compared, not subtracted: two times may be further apart than an int64.
+        rises, stays = first[1:] > first[:-1], first[1:] == first[:-1]
+        ascends = rises | (stays & (second[1:] >= second[:-1]))
         if not ascends.all() or (self.last is not None and _key_at(piece.keys, 0) < self.last):
             raise UnsortedFile(self.path)
         self.last = piece.end
@@ -198,10 +199,11 @@ def _joined(parts: list[pa.RecordBatch], spec: TableSpec) -> pa.RecordBatch:
 
 def _order(keys: list[Integers]) -> NDArray[Any]:
     """The order of the rows; quick where parts of them are in order already."""
-    first, second = (one - one.min() for one in keys)
-    bits = int(second.max()).bit_length()
-    if int(first.max()).bit_length() + bits < 64:
-        return np.argsort((first << bits) | second, kind="stable")
+    first, second = keys
+    spans = [int(one.max()) - int(one.min()) for one in keys]
+    bits = spans[1].bit_length()
+    if spans[0].bit_length() + bits < 64:
+        return np.argsort((first - first.min()) << bits | second - second.min(), kind="stable")
     return np.lexsort((second, first))
 
 

@@ -13,6 +13,8 @@ KEPT_SHARE = 0.9
 """A table that is too large shrinks to this share of its size, not by a file in each commit."""
 AGES = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 SIZES = {"MB": 10**6, "GB": 10**9, "TB": 10**12}
+COUNT_MAX = 100_000
+"""Of hours, days, weeks, MB, GB or TB: 100,000 weeks ago there was no telemetry."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,11 @@ class Keep:
     def of(cls, text: str) -> "Keep":
         """`12h`, `30d`, `8w`, `500MB`, `200GB` or `1TB`."""
         match = re.fullmatch(r"(\d+) ?([A-Za-z]+)", text.strip())
+        if match and match[2] in {*AGES, *SIZES} and not 0 < int(match[1][:9]) <= COUNT_MAX:
+            raise ConfigError(
+                f'keep = "{text}": the number must be from 1 to {COUNT_MAX:,}; '
+                "leave the table out to keep everything"
+            )
         if match and match[2] in AGES:
             return cls(age=int(match[1]) * AGES[match[2]])
         if match and match[2] in SIZES:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pyarrow as pa
 from deltalake import DeltaTable
+from deltalake.exceptions import TableNotFoundError
 
 from slipring.errors import PipelineError
 from slipring.lake.storage import LakeLocation
@@ -26,9 +27,13 @@ def open_table(lake: Path | LakeLocation, name: str = MESSAGES) -> DeltaTable:
     """A Delta table of the lake, to read it."""
     where = lake if isinstance(lake, LakeLocation) else LakeLocation.of(lake)
     table = where.child(name)
-    if not DeltaTable.is_deltatable(table.uri, table.delta_options()):
-        raise PipelineError(f"there is no table in {table.uri}; slipring pipeline run makes it")
-    return DeltaTable(table.uri, storage_options=table.delta_options())
+    # Not is_deltatable: while it waits for storage, no other thread of the process runs.
+    try:
+        return DeltaTable(table.uri, storage_options=table.delta_options())
+    except TableNotFoundError:
+        raise PipelineError(
+            f"there is no table in {table.uri}; slipring pipeline run makes it"
+        ) from None
 
 
 def status(lake: Path | LakeLocation, name: str = MESSAGES) -> LakeStatus:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Field, Schema, Transaction
-from deltalake.exceptions import CommitFailedError
+from deltalake.exceptions import CommitFailedError, TableNotFoundError
 from deltalake.transaction import AddAction, PostCommitHookProperties, RemoveAction
 
 from slipring.errors import LakeConflict, PipelineError
@@ -100,6 +100,8 @@ class LakeTable:
                 self._commit_once(files, versions, remove, rearranged_ms)
             except CommitFailedError as error:
                 self.delta.update_incremental()
+                if self._has_all(files):
+                    return  # the storage has done it, and only its answer was lost
                 if not attempts_left:
                     raise LakeConflict(f"{self.location.uri}: {error}") from error
             else:
@@ -160,6 +162,10 @@ class LakeTable:
                 cleanup_expired_logs=(self.delta.version() + 1) % CLEAN_EVERY == 0
             ),
         )
+
+    def _has_all(self, files: Sequence[WrittenFile]) -> bool:
+        """Whether these files are in the table; no other commit has files of these names."""
+        return bool(files) and {file.path for file in files} <= {file.path for file in self.files()}
 
     def _refuse_overtaken(self, seen: Mapping[str, int | None]) -> None:
         for app, version in seen.items():
@@ -231,18 +237,19 @@ def log_properties(hours: int) -> dict[str, str]:
 
 def _open_or_create(location: LakeLocation, spec: TableSpec) -> DeltaTable:
     options = location.delta_options()
-    if not DeltaTable.is_deltatable(location.uri, options):
-        if location.is_local:
-            location.path.mkdir(parents=True, exist_ok=True)
-        return DeltaTable.create(
-            location.uri,
-            spec.schema,
-            mode="ignore",
-            partition_by=spec.partition_by,
-            configuration=dict(log_properties(LOG_HOURS)),
-            storage_options=options,
-        )
-    return DeltaTable(location.uri, storage_options=options)
+    # Not is_deltatable: while it waits for storage, no other thread of the process runs.
+    with suppress(TableNotFoundError):
+        return DeltaTable(location.uri, storage_options=options)
+    if location.is_local:
+        location.path.mkdir(parents=True, exist_ok=True)
+    return DeltaTable.create(
+        location.uri,
+        spec.schema,
+        mode="ignore",
+        partition_by=spec.partition_by,
+        configuration=dict(log_properties(LOG_HOURS)),
+        storage_options=options,
+    )
 
 
 def _entry(row: dict[str, object]) -> TableFileEntry:

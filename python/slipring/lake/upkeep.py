@@ -4,6 +4,7 @@ Never disturbs its writers: what it does conflicts only with a writer that repla
 and then it leaves them. `care_for` is for a thread of its own.
 """
 
+import logging
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -17,6 +18,8 @@ from slipring.lake.retention import Keep
 from slipring.lake.storage import LakeLocation
 from slipring.lake.table import LOG_HOURS, LakeTable, log_properties
 from slipring.lake.table_spec import TableSpec
+
+log = logging.getLogger("slipring.lake")
 
 NICENESS = 10
 """Compaction runs when nothing else wants the processor."""
@@ -75,11 +78,15 @@ class TableUpkeep:
         return len(surplus)
 
     def _compact(self, now: datetime, stop: threading.Event) -> tuple[int, int, int]:
-        for planned in plan(self.table.files(), self.table.spec, now)[:1]:
-            with suppress(LakeConflict, Stopped, FileNotFoundError):
+        for planned in plan(self.table.files(), self.table.spec, now):
+            try:
                 written = compact(self.table, planned, stop)
-                rows = sum(file.rows for file in written)
-                return len(planned.files), len(written), rows
+            except Stopped:
+                break
+            except (LakeConflict, FileNotFoundError):
+                continue  # a slice that cannot be merged does not keep the others from it
+            rows = sum(file.rows for file in written)
+            return len(planned.files), len(written), rows
         return 0, 0, 0
 
     def _vacuum(self, now: datetime) -> int:
@@ -89,20 +96,34 @@ class TableUpkeep:
         return len(self.table.vacuum(self._policy.history_hours))
 
 
+def _log_failure(table: str, error: Exception) -> None:
+    log.warning("the table %s was not cared for, and is tried again: %s", table, error)
+
+
 def care_for(
     tables: Sequence[TableUpkeep],
     stop: threading.Event,
     *,
     every_s: float = 10.0,
     on_turn: Callable[[str, UpkeepReport], None] = lambda _table, _report: None,
+    on_failure: Callable[[str, Exception], None] = _log_failure,
 ) -> None:
-    """Care for tables in turn until `stop` is set, at low priority; ends soon after it."""
+    """Care for tables in turn until `stop` is set, at low priority; ends soon after it.
+
+    A table that fails, as when the storage is away, is tried again; the others go on.
+    """
     with suppress(OSError, AttributeError):  # only where threads have a priority
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
     while not stop.is_set():
         is_idle = True
         for one in tables:
-            report = UpkeepReport() if stop.is_set() else one.turn(datetime.now(UTC), stop)
+            if stop.is_set():
+                return
+            try:
+                report = one.turn(datetime.now(UTC), stop)
+            except Exception as error:  # noqa: BLE001 (nobody else cares for the tables)
+                on_failure(one.table.spec.name, error)
+                continue
             if not report.is_idle:
                 on_turn(one.table.spec.name, report)
             is_idle = is_idle and not report.compacted_files

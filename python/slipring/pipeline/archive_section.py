@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field, field_validator
 
 from slipring.lake.retention import Keep
+from slipring.lake.specs import TABLES
 from slipring.pipeline.section import PipelineSection
 
 ArchivedTable = Literal["samples", "frames", "messages"]
@@ -32,6 +33,10 @@ class ArchiveSection(PipelineSection):
     @field_validator("keep")
     @classmethod
     def _is_known(cls, given: dict[str, str]) -> dict[str, str]:
+        if unknown := sorted(given.keys() - TABLES.keys()):
+            raise ValueError(
+                f"the lake has no table {', '.join(unknown)}; there are {', '.join(sorted(TABLES))}"
+            )
         for text in given.values():
             Keep.of(text)
         return given
