@@ -20,7 +20,7 @@ from slipring.lake.storage import LakeLocation
 from slipring.lake.table import LakeTable, app_id
 from slipring.pipeline.slice_files import SliceFile, SliceFiles
 from slipring.pipeline.slice_layout import SliceLayout
-from slipring.pipeline.steps.numbers import group_starts, ints
+from slipring.pipeline.steps.numbers import group_spans, ints
 
 COMMIT_ATTEMPTS = 3
 """Upkeep may replace a file between our look and our commit; then the commit is made again."""
@@ -41,8 +41,7 @@ class _OpenSlice:
     def put(self, rows: pa.Table) -> None:
         """Replace windows by rows that are sorted by window."""
         times = ints(rows, "window_ns")
-        starts = group_starts(times)
-        for start, end in zip(starts, np.append(starts[1:], len(times)), strict=True):
+        for start, end in group_spans(times):
             self.windows[int(times[start])] = rows.slice(start, end - start)
 
 
@@ -71,9 +70,8 @@ class SliceTable:
         pieces = ints(rows, "window_ns") // self.layout.slice_ns
         order = np.argsort(pieces, kind="stable")
         rows, pieces = rows.take(pa.array(order)), pieces[order]
-        starts = group_starts(pieces)
         changed = [self.layout.state.empty_table()]
-        for start, stop in zip(starts, np.append(starts[1:], len(pieces)), strict=True):
+        for start, stop in group_spans(pieces):
             changed.append(self._merge_slice(int(pieces[start]), rows.slice(start, stop - start)))
             self._write_surplus()
         self.applied = end
