@@ -61,6 +61,8 @@ class SliceTable:
         self._files = self._listed()
         self._open: dict[int, _OpenSlice] = {}
         self._written: dict[int, list[WrittenFile]] = {}
+        self._is_torn = False
+        """Whether memory has some rows of a batch and lacks others, because a merge failed."""
 
     def merge(self, rows: pa.Table, end: int) -> pa.Table:
         """Combine rows with what is there; `end` is the offset up to which they are complete.
@@ -71,10 +73,11 @@ class SliceTable:
         order = np.argsort(pieces, kind="stable")
         rows, pieces = rows.take(pa.array(order)), pieces[order]
         changed = [self.layout.state.empty_table()]
+        self._is_torn = True
         for start, stop in group_spans(pieces):
             changed.append(self._merge_slice(int(pieces[start]), rows.slice(start, stop - start)))
             self._write_surplus()
-        self.applied = end
+        self.applied, self._is_torn = end, False
         return pa.concat_tables(changed)
 
     def replace(self, rows: pa.Table) -> None:
@@ -99,15 +102,18 @@ class SliceTable:
         return pa.concat_tables(found)
 
     def flush(self) -> int:
-        """Commit what has changed; returns the number of rows that were written."""
-        if self.applied is None or self.applied == self.committed:
+        """Commit what has changed; returns the number of rows that were written.
+
+        After a merge that failed nothing is written: the next run continues where the lake ends.
+        """
+        if self._is_torn or self.applied is None or self.applied == self.committed:
             return 0
-        dirty = {piece: one for piece, one in self._open.items() if one.is_dirty}
-        for piece, opened in dirty.items():
-            self._written[piece] = self._write(opened)
+        # The layout's `finish` may open slices that were written already, which are dirty then.
+        while dirty := {piece: one for piece, one in self._open.items() if one.is_dirty}:
+            for piece, opened in dirty.items():
+                self._written[piece] = self._write(opened)
+                opened.is_dirty = False
         self._commit()
-        for opened in dirty.values():
-            opened.is_dirty = False
         written = sum(file.rows for files in self._written.values() for file in files)
         self._written = {}
         self.committed = self.applied
