@@ -86,17 +86,14 @@ class JournalSamples:
         self._identity = self.journal.identity
         if self._identity not in _known:
             _known[self._identity] = KnownParameters.of(self._reader)
+        self.known = _known[self._identity]
+        """The parameters that the decoder knows."""
         self._decoder = SampleDecoder(
             self.known.json,
             self.request.selection(self.known),
             list(self.request.columns),
             self.rows_max,
         )
-
-    @property
-    def known(self) -> KnownParameters:
-        """The parameters that this process knows."""
-        return _known[self._identity]
 
     def batches(self, start: int, end: int, *, as_text: bool = True) -> Iterator[pa.RecordBatch]:
         """The samples of the offsets [start, end) as they came.
@@ -142,7 +139,8 @@ class JournalSamples:
             yield
 
     def _decode(self, messages: JournalColumns, start: int) -> Iterator[None]:
-        sampled = self._sampled(start, messages.end) if self._decoder.has_plain(messages) else b""
+        # Asked whatever topics the decoder knows: a parameter may be newer than that.
+        sampled = self._sampled(start, messages.end)
         at, set_aside, has_asked = 0, False, False
         while at < len(messages):
             at, is_unknown = self._decoder.decode(messages, sampled, at, set_aside)
@@ -155,12 +153,15 @@ class JournalSamples:
         self._note(self._decoder.take_flaws(), messages)
 
     def _learn(self) -> bool:
-        """Read the definitions again; whether they have changed."""
-        if self._reader.definitions_edition() == self.known.edition:
+        """Read the definitions again; whether they are others than those of the decoder."""
+        if self._reader.definitions_edition() != _known[self._identity].edition:
+            _known[self._identity] = KnownParameters.of(self._reader)
+        # Another reader of this process may have learned them before.
+        newest = _known[self._identity]
+        if newest.edition == self.known.edition:
             return False
-        known = KnownParameters.of(self._reader)
-        _known[self._identity] = known
-        self._decoder.learn(known.json, self.request.selection(known))
+        self.known = newest
+        self._decoder.learn(newest.json, self.request.selection(newest))
         return True
 
     def _sampled(self, start: int, end: int) -> bytes:
