@@ -11,6 +11,7 @@ from slipring.journal.columns import record_batch
 from slipring.journal.known_parameters import KnownParameters
 from slipring.journal.location import Journal, OpenJournal
 from slipring.journal.native_columns import NativeColumn, arrow_array
+from slipring.journal.undamaged import undamaged
 from slipring.native import JournalColumns, SampleDecoder
 
 _TIME = pa.timestamp("us", tz="UTC")
@@ -121,20 +122,9 @@ class JournalSamples:
 
     def _decoded(self, start: int, end: int) -> Iterator[None]:
         """Decode the messages of a range; stops whenever samples are to be taken."""
-        stop = end
-        while start < end:
-            try:
-                messages = self._reader.read(start, stop, READ_BYTES)
-            except JournalDamaged as damage:
-                if damage.start > start:
-                    stop = damage.start
-                else:
-                    self.set_aside.append(SetAside(start, 0, "", "", b"", str(damage)))
-                    start, stop = damage.end, end
-                continue
-            yield from self._decode(messages, start)
-            start = messages.end
-            stop = end if start >= stop else stop
+        reads = undamaged(self._reader, start, end, READ_BYTES, on_damage=self._note_damage)
+        for begin, messages in reads:
+            yield from self._decode(messages, begin)
         if self._decoder.rows:
             yield
 
@@ -171,6 +161,9 @@ class JournalSamples:
             start, pairs = self._reader.samples(start, end)
             parts.append(pairs)
         return b"".join(parts)
+
+    def _note_damage(self, offset: int, damage: JournalDamaged) -> None:
+        self.set_aside.append(SetAside(offset, 0, "", "", b"", str(damage)))
 
     def _note(self, flaws: Sequence[tuple[int, str]], messages: JournalColumns) -> None:
         if not flaws:
