@@ -259,8 +259,6 @@ def test_samples_of_a_parameter_that_is_newer_than_the_reader_are_read(
 
 def values_of(reader: JournalSamples, journal: Journal) -> list[tuple[str, float]]:
     rows = [
-        row
-        for batch in reader.batches(0, settled_end(journal.open()))
-        for row in batch.to_pylist()
+        row for batch in reader.batches(0, settled_end(journal.open())) for row in batch.to_pylist()
     ]
     return [(row["parameter"], row["value"]) for row in rows]
