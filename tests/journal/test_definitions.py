@@ -14,7 +14,14 @@ import pytest
 from slipring import Bus, Parameter, connect
 from slipring.errors import DeclareRefused, JournalError
 from slipring.journal.definitions import PARAMETERS_SCHEMA, DefinitionHistory
-from slipring.journal.location import JournalBroker, JournalFolder, OpenJournal, settled_end
+from slipring.journal.location import (
+    Journal,
+    JournalBroker,
+    JournalFolder,
+    OpenJournal,
+    settled_end,
+)
+from slipring.journal.samples import JournalSamples
 from slipring.model import AlarmLimits
 from slipring.native import JournalReader, journal_definitions
 from tests.hostile.siege import resident_bytes
@@ -223,3 +230,35 @@ def test_a_journal_without_parameters_has_no_definitions(tmp_path: Path) -> None
 def test_no_journal_is_said_with_its_place(tmp_path: Path) -> None:
     with pytest.raises(JournalError, match=f"there is no journal in {tmp_path}"):
         journal_definitions(tmp_path)
+
+
+@pytest.mark.parametrize("is_remote", [False, True])
+def test_samples_of_a_parameter_that_is_newer_than_the_reader_are_read(
+    broker: RunningBroker, *, is_remote: bool
+) -> None:
+    """A worker that has read the journal before, and a reader that was open before."""
+    where = JournalBroker(broker.url) if is_remote else JournalFolder(str(broker.data / "journal"))
+
+    async def first(bus: Bus) -> None:
+        await bus.declare("p", {"x": KELVIN})
+        await bus.publish(NAME, "1", qos=1)
+
+    async def second(bus: Bus) -> None:
+        await bus.declare("p", {"y": KELVIN})
+        await bus.publish("p/y", "2", qos=1)
+
+    run(broker, first)
+    journal = Journal(where, where.open().identity)
+    before = JournalSamples(journal)
+    assert values_of(before, journal) == [("p/x", 1.0)]
+    run(broker, second)
+    assert values_of(JournalSamples(journal), journal) == [("p/x", 1.0), ("p/y", 2.0)]
+    assert values_of(before, journal) == [("p/x", 1.0), ("p/y", 2.0)]
+    assert before.set_aside == []
+
+
+def values_of(reader: JournalSamples, journal: Journal) -> list[tuple[str, float]]:
+    rows = [
+        row for batch in reader.batches(0, settled_end(journal.open())) for row in batch.to_pylist()
+    ]
+    return [(row["parameter"], row["value"]) for row in rows]

@@ -199,6 +199,11 @@ def test_a_damaged_part_is_set_aside_and_the_samples_around_it_are_read(tmp_path
     assert values == sorted(values)
     assert len(reader.set_aside) == 1
     assert float(reader.set_aside[0].offset) == min(lost)
+    _carry(found, tmp_path / "lake")
+    for name in ("samples", "frames", "messages"):
+        rows = open_table(tmp_path / "lake", name).to_pyarrow_table()
+        assert sorted(map(float, rows.column("offset").to_pylist())) == values
+    assert open_table(tmp_path / "lake", "set_aside").to_pyarrow_table().num_rows >= 1
 
 
 def test_frames_are_rows_with_their_sender_and_size(tmp_path: Path) -> None:

@@ -95,6 +95,41 @@ def test_the_forecast_is_linear_and_by_the_same_weekday(tmp_path: Path) -> None:
     assert three["forecast_weekday"] is None, "no day to compare with"
 
 
+def test_a_batch_that_fails_half_way_is_not_written_when_the_job_ends(tmp_path: Path) -> None:
+    """The second of its days cannot be read; the next run adds the batch once."""
+    lake, seldom = LakeLocation.of(tmp_path), BudgetSection(every=3_600 * 10**9)
+    days = [sent([("truck-1", 5.0, MB)], DAY + day * DAY_NS) for day in (0, 3)]
+    batches = [pa.concat_tables(days), days[0], pa.concat_tables(days)]
+    job = budget_job(lake, JOURNAL, seldom)
+    job.write(lambda a, _b: batches[a], 0, 1)
+    job.finish()
+    job = budget_job(lake, JOURNAL, seldom)
+    job.write(lambda a, _b: batches[a], 1, 2)
+    day = max(tmp_path.glob("budget/date=*"))
+    day.rename(tmp_path / "away")
+    with pytest.raises(FileNotFoundError):
+        job.write(lambda a, _b: batches[a], 2, 3)
+    job.finish()
+    (tmp_path / "away").rename(day)
+    job = budget_job(lake, JOURNAL, seldom)
+    for place in range(job.position() or 0, 3):
+        job.write(lambda a, _b: batches[a], place, place + 1)
+    job.finish()
+    assert [row["bytes"] for row in rows_in(tmp_path)] == [3 * MB, 2 * MB]
+
+
+def test_a_day_that_did_not_fit_into_memory_is_not_lost_when_its_weekday_comes(
+    tmp_path: Path,
+) -> None:
+    """The forecast reads the same weekday again while the commit is made."""
+    section = BudgetSection(rows_open_max=1)
+    job = budget_job(LakeLocation.of(tmp_path), JOURNAL, section)
+    days = [sent([("truck-1", 5.0, MB + day)], DAY + day * DAY_NS) for day in range(15)]
+    job.write(lambda _a, _b: pa.concat_tables(days), 0, 15)
+    job.finish()
+    assert [row["bytes"] for row in rows_in(tmp_path)] == [MB + day for day in range(15)]
+
+
 @pytest.mark.parametrize(
     ("pattern", "topic", "vehicle"),
     [

@@ -49,6 +49,9 @@ def test_checking_the_file_checks_the_section(tmp_path: Path) -> None:
         ({"function": "m:f"}, "there are no inputs; name them in inputs"),
         ({"expression": "`a`", "every": "fast"}, "'fast' is not a length of time"),
         ({"expression": "`a`", "every": "0s"}, "every is 0"),
+        ({"expression": "`a`", "every": 0}, "every is 0"),
+        ({"expression": "`a`", "late": -1}, "-1 is not from 0 ns to 36,500 days"),
+        ({"expression": "`a` + `b`", "inputs": ["a"]}, "has `b`, which is not among the inputs"),
         ({"expression": "`a`", "limits": {"low": 2, "high": 1}}, "limits must rise"),
     ],
 )

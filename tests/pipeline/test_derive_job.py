@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from slipring.errors import ConnectError, PipelineError
+from slipring.errors import ConnectError, LakeConflict, PipelineError
 from slipring.lake.storage import LakeLocation
 from slipring.pipeline.derive_store import DeriveStore
 from tests.pipeline.derive_history import (
@@ -76,6 +76,30 @@ def test_batches_and_backfill_are_equal_to_the_last_bit(
     # Over values that are there it changes nothing.
     job_of(tmp_path / "one").backfill(rows, from_ns, to_ns)
     assert derived(tmp_path / "one").equals(one)
+
+
+def test_a_backfill_leaves_to_the_job_what_it_has_not_computed(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    """Its time goes on where the job has not come yet: no value is there twice, or missing."""
+    lake = tmp_path / "lake"
+    job = job_of(lake)
+    job.write(lambda a, b: samples_between(spark, a, b), 0, 300)
+    rows = spark.createDataFrame(history())
+    job_of(lake).backfill(rows, T0_NS + 2_000 * MS, T0_NS + 9_000 * MS)
+    job.write(lambda a, b: samples_between(spark, a, b), 300, MESSAGES)
+    assert derived(lake).equals(live(spark, tmp_path / "other"))
+
+
+def test_a_second_run_ends_when_the_first_has_come_further(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    """Its states lack what the other has read."""
+    one, two = job_of(tmp_path), job_of(tmp_path)
+    one.write(lambda a, b: samples_between(spark, a, b), 0, 100)
+    two.write(lambda a, b: samples_between(spark, a, b), 100, 200)
+    with pytest.raises(LakeConflict, match="to offset 200; this one was at 100: stop one of them"):
+        one.write(lambda a, b: samples_between(spark, a, b), 100, 300)
 
 
 def test_a_batch_is_written_once_and_none_is_left_out(

@@ -33,6 +33,8 @@ def test_units_of_the_same_size_are_equal(left: str, right: str) -> None:
         ("`f` * `v`", "W"),
         ("`f` * `v` / 1000", "kW"),
         ("sqrt(`v` * `v`)", "m/s"),
+        ("sqrt(`p` * `p` + `p` * `p`)", "kPa"),
+        ("sign(`egt`) * `f`", "N"),
         ("abs(`v`) * `t`", "m"),
         ("3.6 * `v`", "km/h"),
         ("sin(`a` * pi() / 180)", "1"),
@@ -56,6 +58,7 @@ def test_what_fits_is_accepted(expression: str, unit: str) -> None:
         ("1000 - `egt`", "K", "the expression is in Cel, and K is declared"),
         ("`v` * `t`", "", "and no unit is declared"),
         ("sin(`a`)", "1", "sin takes radians, and its argument is in deg"),
+        ("sqrt(`p` * `p`)", "Pa", "convert it"),
         ("exp(`t`)", "1", "exp takes a number, and its argument is in s"),
     ],
 )

@@ -83,6 +83,8 @@ def test_our_own_error_is_found_in_spark_s_account() -> None:
     account = "[PYTHON_ERROR] Traceback ...\nslipring.errors.JournalGap: offset 1 ...\n\tat java"
     found = explained(RuntimeError(account))
     assert (type(found), str(found)) == (JournalGap, "offset 1 ...")
+    damaged = explained(RuntimeError("slipring.errors.JournalDamaged: offsets 3 to 5 ..."))
+    assert (type(damaged), str(damaged)) == (PipelineError, "offsets 3 to 5 ...")
 
 
 def test_before_the_first_batch_the_journal_keeps_what_the_lake_lacks(tmp_path: Path) -> None:

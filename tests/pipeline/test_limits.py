@@ -9,15 +9,20 @@ import pyarrow as pa
 import pytest
 
 from slipring.errors import PipelineError
+from slipring.journal.location import JournalBroker
 from slipring.lake.status import open_table
 from slipring.lake.storage import LakeLocation
 from slipring.lake.table import LakeTable
+from slipring.pipeline.limit_alarms import LimitAlarms
 from slipring.pipeline.limit_rules import limit_rules
 from slipring.pipeline.limits import LimitEvents
 from slipring.pipeline.limits_section import LimitRule, LimitsSection
 from slipring.pipeline.steps.limit_rows import thinned
+from slipring.publication.publisher import BatchPublisher, PublicationTarget
 from tests.pipeline.steps.partials_by_hand import SECOND_NS, Measured, samples_table
 from tests.pipeline.steps.test_limit_rows import Rule, by_hand, found, rules_table
+from tests.publication.batches import messages_in
+from tests.running_broker import RunningBroker
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -84,6 +89,31 @@ def test_a_run_that_is_killed_at_any_commit_records_each_event_once(
     job.write(lambda a, b: table.slice(a, b - a), RULES, job.position() or 0, len(samples))
     assert job.position() == len(samples)
     assert_events_are_those_of(samples, events_in(tmp_path))
+
+
+def test_alarms_that_a_killed_run_left_are_published_at_the_next_start(
+    broker: RunningBroker, tmp_path: Path
+) -> None:
+    """The run is killed behind the commit of an event, then while its alarm is sent."""
+    lake = LakeLocation.of(tmp_path / "lake")
+    samples = samples_table([Measured(1, number * SECOND_NS, -9.0) for number in range(3)])
+    target = PublicationTarget(JournalBroker(broker.url), "limits", kind="alarms")
+
+    def dying(step: str) -> None:
+        if step == "logged":
+            raise KeyboardInterrupt
+
+    LimitEvents(lake, JOURNAL, SELDOM).write(lambda a, b: samples.slice(a, b - a), RULES, 0, 3)
+    killed = BatchPublisher(target, tmp_path / "sink", dying)
+    with pytest.raises(KeyboardInterrupt):
+        LimitAlarms(lake, JOURNAL, killed)
+    killed.close()
+    alarms = LimitAlarms(lake, JOURNAL, BatchPublisher(target, tmp_path / "sink"))
+    # The next run may cut the offsets into smaller batches.
+    alarms.publish(1)
+    alarms.close()
+    broker.stop()
+    assert [*messages_in(broker.data, "alarms/p1/low").values()] == [1]
 
 
 def test_offsets_that_were_skipped_are_an_error(tmp_path: Path) -> None:

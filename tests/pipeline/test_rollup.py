@@ -183,6 +183,25 @@ def test_a_repeated_batch_changes_nothing(tmp_path: Path) -> None:
     assert before == after
 
 
+def test_batches_without_rows_move_the_tables_on(tmp_path: Path) -> None:
+    """A journal may have messages that are no samples, or only samples that are too late."""
+    samples = [Measured(0, number * SECOND_NS, 1.0) for number in range(4)]
+    table = samples_table(samples)
+    received = [START_NS + one.at_ns for one in samples]
+    received[1] += 90_000 * SECOND_NS
+    table = table.set_column(
+        table.schema.get_field_index("receive_ns"), "receive_ns", pa.array(received)
+    )
+    job = Rollup(LakeLocation.of(tmp_path), JOURNAL, AT_ONCE)
+    nothing = partials_of(table.slice(0, 0), SECOND_NS)
+    for start, source in ((0, rows_of(table)), (1, rows_of(table)), (2, lambda _a, _b: nothing)):
+        job.write(source, start, start + 1)
+    job.write(rows_of(table), 3, 4)
+    assert job.position() == 4
+    assert [row["count"] for row in table_rows(tmp_path, "rollup_1h")] == [2]
+    assert [row["count"] for row in table_rows(tmp_path, "rollup_late")] == [1]
+
+
 def test_offsets_that_were_skipped_are_an_error(tmp_path: Path) -> None:
     job = Rollup(LakeLocation.of(tmp_path), JOURNAL, AT_ONCE)
     source = rows_of(samples_table(some_samples(1)))

@@ -5,7 +5,7 @@ import pytest
 from slipring.errors import ConnectError
 from slipring.journal.columns import COLUMNS
 from slipring.journal.location import JournalBroker, JournalFolder
-from slipring.spark.options import SourceOptions, parse_options
+from slipring.spark.options import SourceOptions, parse_options, parse_stream_options
 
 
 def test_a_path_is_enough() -> None:
@@ -46,11 +46,19 @@ def test_all_of_them_are_read() -> None:
         ({"path": "j", "columns": "topic,topic"}, "each once"),
         ({"path": "j", "deliver": "rows"}, "allowed: messages, samples, frames, rollup, ranges"),
         ({"path": "j", "deliver": "ranges", "columns": "topic"}, "does not go with deliver=ranges"),
+        ({"path": "j", "deliver": "ranges", "filter": "a/#"}, "does not go with deliver=ranges"),
     ],
 )
 def test_what_is_not_allowed_is_answered_with_what_is(raw: dict[str, str], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         parse_options(raw)
+
+
+@pytest.mark.parametrize("name", ["endingOffset", "startingTime", "endingTime", "pushFilters"])
+def test_a_stream_refuses_what_it_would_not_heed(name: str) -> None:
+    assert parse_stream_options({"path": "j"}) == parse_options({"path": "j"})
+    with pytest.raises(ValueError, match=f"option {name} goes with read only"):
+        parse_stream_options({"path": "j", name: "1"})
 
 
 @pytest.mark.parametrize("name", ["path", "broker"])

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 
 from slipring.journal.location import Journal
+from slipring.journal.undamaged import undamaged
 from slipring.native import JournalColumns
 
 SCHEMA = pa.schema(
@@ -44,12 +45,12 @@ def read_batches(
     *,
     rows_max: int = BATCH_ROWS_MAX,
 ) -> Iterator[pa.RecordBatch]:
-    """The messages of a range, in batches of at most `rows_max` and BATCH_BYTES_MAX."""
-    reader = journal.open()
-    while start < end:
-        columns = reader.read(start, min(end, start + rows_max), BATCH_BYTES_MAX)
+    """The messages of a range, in batches of at most `rows_max` and BATCH_BYTES_MAX.
+
+    What is damaged has no row.
+    """
+    for _, columns in undamaged(journal.open(), start, end, BATCH_BYTES_MAX, rows_max=rows_max):
         yield record_batch(columns, names)
-        start = columns.end
 
 
 def _array(columns: JournalColumns, name: str) -> pa.Array:

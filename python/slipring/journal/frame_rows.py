@@ -7,6 +7,7 @@ import pyarrow as pa
 from slipring.journal.columns import record_batch
 from slipring.journal.location import Journal
 from slipring.journal.native_columns import arrow_array
+from slipring.journal.undamaged import undamaged
 from slipring.native import frame_columns
 
 _TIME = pa.timestamp("us", tz="UTC")
@@ -39,10 +40,8 @@ READ_BYTES = 16 << 20
 def read_frames(
     journal: Journal, start: int, end: int, names: tuple[str, ...] = COLUMNS
 ) -> Iterator[pa.RecordBatch]:
-    """The frames of the offsets [start, end). What cannot be decoded as a frame has no row."""
-    reader = journal.open()
-    while start < end:
-        messages = reader.read(start, end, READ_BYTES)
+    """The frames of the offsets [start, end). What cannot be read as a frame has no row."""
+    for _, messages in undamaged(journal.open(), start, end, READ_BYTES):
         rows, columns, _ = frame_columns(messages)
         positions = arrow_array(pa.int32(), rows, columns["message"])
         of_message = record_batch(messages, _OF_MESSAGE).take(positions)
@@ -53,4 +52,3 @@ def read_frames(
             for name in names
         ]
         yield pa.record_batch(arrays, schema=pa.schema([SCHEMA.field(name) for name in names]))
-        start = messages.end

@@ -11,6 +11,7 @@ from slipring.journal.columns import record_batch
 from slipring.journal.known_parameters import KnownParameters
 from slipring.journal.location import Journal, OpenJournal
 from slipring.journal.native_columns import NativeColumn, arrow_array
+from slipring.journal.undamaged import undamaged
 from slipring.native import Buffer, JournalColumns, SampleDecoder
 
 _TIME = pa.timestamp("us", tz="UTC")
@@ -99,17 +100,14 @@ class JournalSamples:
         self._identity = self.journal.identity
         if self._identity not in _known:
             _known[self._identity] = KnownParameters.of(self._reader)
+        self.known = _known[self._identity]
+        """The parameters that the decoder knows."""
         self._decoder = SampleDecoder(
             self.known.json,
             self.request.selection(self.known),
             list(self.request.columns),
             self.rows_max,
         )
-
-    @property
-    def known(self) -> KnownParameters:
-        """The parameters that this process knows."""
-        return _known[self._identity]
 
     def batches(self, start: int, end: int, *, as_text: bool = True) -> Iterator[pa.RecordBatch]:
         """The samples of the offsets [start, end) as they came.
@@ -145,25 +143,15 @@ class JournalSamples:
 
     def _decoded(self, start: int, end: int) -> Iterator[None]:
         """Decode the messages of a range; stops whenever samples are to be taken."""
-        stop = end
-        while start < end:
-            try:
-                messages = self._reader.read(start, stop, READ_BYTES)
-            except JournalDamaged as damage:
-                if damage.start > start:
-                    stop = damage.start
-                else:
-                    self.set_aside.append(SetAside(start, 0, "", "", b"", str(damage)))
-                    start, stop = damage.end, end
-                continue
-            yield from self._decode(messages, start)
-            start = messages.end
-            stop = end if start >= stop else stop
+        reads = undamaged(self._reader, start, end, READ_BYTES, on_damage=self._note_damage)
+        for begin, messages in reads:
+            yield from self._decode(messages, begin)
         if self._decoder.rows:
             yield
 
     def _decode(self, messages: JournalColumns, start: int) -> Iterator[None]:
-        sampled = self._sampled(start, messages.end) if self._decoder.has_plain(messages) else b""
+        # Asked whatever topics the decoder knows: a parameter may be newer than that.
+        sampled = self._sampled(start, messages.end)
         at, set_aside, has_asked = 0, False, False
         while at < len(messages):
             at, is_unknown = self._decoder.decode(messages, sampled, at, set_aside)
@@ -176,12 +164,15 @@ class JournalSamples:
         self._note(self._decoder.take_flaws(), messages)
 
     def _learn(self) -> bool:
-        """Read the definitions again; whether they have changed."""
-        if self._reader.definitions_edition() == self.known.edition:
+        """Read the definitions again; whether they are others than those of the decoder."""
+        if self._reader.definitions_edition() != _known[self._identity].edition:
+            _known[self._identity] = KnownParameters.of(self._reader)
+        # Another reader of this process may have learned them before.
+        newest = _known[self._identity]
+        if newest.edition == self.known.edition:
             return False
-        known = KnownParameters.of(self._reader)
-        _known[self._identity] = known
-        self._decoder.learn(known.json, self.request.selection(known))
+        self.known = newest
+        self._decoder.learn(newest.json, self.request.selection(newest))
         return True
 
     def _sampled(self, start: int, end: int) -> bytes:
@@ -191,6 +182,9 @@ class JournalSamples:
             start, pairs = self._reader.samples(start, end)
             parts.append(pairs)
         return b"".join(parts)
+
+    def _note_damage(self, offset: int, damage: JournalDamaged) -> None:
+        self.set_aside.append(SetAside(offset, 0, "", "", b"", str(damage)))
 
     def _note(self, flaws: Sequence[tuple[int, str]], messages: JournalColumns) -> None:
         if not flaws:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 (Spark's own habit)
 
-from slipring.errors import PipelineError
+from slipring.errors import LakeConflict, PipelineError
 from slipring.pipeline.derivation import Derivation, check_units
 from slipring.pipeline.derive_store import DeriveStore
 from slipring.pipeline.steps.derive import align, with_values
@@ -44,6 +44,8 @@ class DeriveJob:
         self._states: pa.Table | None = None
         self._has_states = False
         """Whether the states at the position are read: a backfill does not need them."""
+        self._states_at: int | None = None
+        """The offset up to which the states have the journal."""
         self._publish_last()
 
     @property
@@ -74,9 +76,15 @@ class DeriveJob:
             return 0
         if not self._has_states:
             self._states, self._has_states = self._store.states(self._derivations), True
+            self._states_at = position
+        if position != self._states_at:
+            raise LakeConflict(
+                f"another run of the job derive has brought the table derived to offset {position}; "
+                f"this one was at {self._states_at}: stop one of them"
+            )
         samples, states = self._computed(samples_of(begin, end), self._states, in_order=True)
         self._store.commit(end, samples, states, self._derivations)
-        self._states = states
+        self._states, self._states_at = states, end
         self._publish_last()
         self._store.forget_before(end)
         return len(samples)
@@ -92,22 +100,29 @@ class DeriveJob:
         """Compute the values in [from, to) again from history, and put them into the lake.
 
         The samples may be in any order. The values are those that were, or would have been,
-        computed live; nothing is published. Returns how many there are.
+        computed live; nothing is published. Values that the job has still to compute are left to
+        it: they would be there twice. Returns how many there are.
         """
-        found = list[pa.Table]()
+        found, finals = list[pa.Table](), dict[int, int]()
         states: pa.Table | None = None
+        if (position := self._store.position()) is not None:
+            samples = samples.where(F.col("offset") < position)
         for part in self._slices(samples, from_ns, rows_max):
             values, states = self._computed(part, states, in_order=False)
             times = values.column("source_ns").to_numpy()
             found.append(values.filter(pa.array((times >= from_ns) & (times < to_ns))))
-            if self._is_final(states, to_ns):
+            finals = _final_ns(states, self._derivations)
+            if len(finals) == len(self._derivations) and min(finals.values()) >= to_ns:
                 break
         if not found:
             return 0
         order = [("index", "ascending"), ("source_ns", "ascending")]
         together = pa.concat_tables(found).unify_dictionaries().sort_by(order)
-        names = [one.name for one in self._derivations]
-        self._store.replace(together, names, from_ns, to_ns)
+        until = {
+            one.name: to_ns if position is None else min(to_ns, finals.get(number, to_ns))
+            for number, one in enumerate(self._derivations)
+        }
+        self._store.replace(together, from_ns, until)
         return len(together)
 
     def _computed(
@@ -144,16 +159,14 @@ class DeriveJob:
             for begin in range(first, last + 1, width)
         ]
 
-    def _is_final(self, states: pa.Table, to_ns: int) -> bool:
-        """Whether all values before a time are computed."""
-        newest = {
-            row["derivation"]: row["source_ns"]
-            for row in states.filter(pc.equal(states.column("input"), NEWEST)).to_pylist()
-        }
-        return all(
-            newest.get(number, to_ns) - one.rule.late_ns >= to_ns
-            for number, one in enumerate(self._derivations)
-        )
+
+def _final_ns(states: pa.Table, derivations: Sequence[Derivation]) -> dict[int, int]:
+    """The time before which all values are computed, by the number of the derivation."""
+    newest = states.filter(pc.equal(states.column("input"), NEWEST))
+    return {
+        row["derivation"]: row["source_ns"] - derivations[row["derivation"]].rule.late_ns
+        for row in newest.select(["derivation", "source_ns"]).to_pylist()
+    }
 
 
 def _without(samples: pa.Table, names: set[str]) -> pa.Table:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from slipring.model import AlarmLimits, Parameter
-from slipring.pipeline.section import LengthNs, PipelineSection, parse_length
+from slipring.pipeline.section import LengthNs, PipelineSection, length_or_number
 
 SAMPLE: Literal["sample"] = "sample"
 DERIVED_TYPES = ("f64", "f32", "bool", "u8", "u16", "u32", "i8", "i16", "i32")
@@ -15,9 +15,9 @@ _FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 
 def _step(given: object) -> object:
-    if given == SAMPLE or type(given) is int:
+    if given == SAMPLE:
         return given
-    every_ns = parse_length(given)
+    every_ns = length_or_number(given)
     if every_ns == 0:
         raise ValueError("every is 0; write a step such as '100ms', or 'sample'")
     return every_ns
@@ -95,6 +95,9 @@ class DeriveSection(PipelineSection):
             raise ValueError(f"there are no inputs; name them in {where}")
         if len(set(self.inputs)) < len(self.inputs):
             raise ValueError("an input is named twice")
+        named = expression_inputs(self.expression or "")
+        if missing := [name for name in named if name not in self.inputs]:
+            raise ValueError(f"the expression has `{missing[0]}`, which is not among the inputs")
         self.definition()
         return self
 

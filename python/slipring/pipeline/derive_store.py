@@ -6,7 +6,7 @@ says so. Must never import pyspark.
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -82,14 +82,18 @@ class DeriveStore:
             if file.name not in kept:
                 file.unlink(missing_ok=True)
 
-    def replace(self, samples: pa.Table, names: Sequence[str], from_ns: int, to_ns: int) -> None:
-        """Put values in place of those of these parameters in [from, to); once or many times."""
+    def replace(self, samples: pa.Table, from_ns: int, until: Mapping[str, int]) -> None:
+        """Put values in place of those of parameters in [from, until); once or many times.
+
+        `until` has a time for each parameter by name.
+        """
+        to_ns = max(until.values())
         for attempts_left in reversed(range(REPLACE_ATTEMPTS)):
             self.position()
             files, removed = self._written(samples), list[str]()
             for entry in self._table.files():
                 if _may_have(entry, from_ns, to_ns):
-                    rest = self._without(entry, names, from_ns, to_ns)
+                    rest = self._without(entry, from_ns, until)
                     if rest is not None:
                         files += self._written(rest)
                         removed.append(entry.path)
@@ -102,7 +106,7 @@ class DeriveStore:
                 return
 
     def _without(
-        self, entry: TableFileEntry, names: Sequence[str], from_ns: int, to_ns: int
+        self, entry: TableFileEntry, from_ns: int, until: Mapping[str, int]
     ) -> pa.Table | None:
         """The rows of a file that stay; None if all do."""
         import pyarrow.parquet as pq
@@ -111,10 +115,13 @@ class DeriveStore:
         columns = DERIVED.file_schema.names
         rows = pq.read_table(entry.path, columns=columns, filesystem=location.filesystem())
         times = rows.column("source_ns")
-        is_within = pc.and_(pc.greater_equal(times, from_ns), pc.less(times, to_ns))
-        is_named = pc.is_in(rows.column("parameter").cast(pa.string()), pa.array(list(names)))
+        names = rows.column("parameter").cast(pa.string())
+        which = pc.index_in(names, pa.array([*until], pa.string()))
+        ends = pc.take(pa.array([*until.values()], pa.int64()), which)
+        # Null, and so not within, for another parameter.
+        is_within = pc.and_(pc.greater_equal(times, from_ns), pc.less(times, ends))
         is_mine = pc.equal(rows.column("journal").cast(pa.string()), self.journal)
-        gone = pc.and_(pc.and_(is_within, is_named), is_mine)
+        gone = pc.and_(is_within.fill_null(False), is_mine)
         return rows.filter(pc.invert(gone)) if pc.any(gone).as_py() else None
 
     def _written(self, samples: pa.Table) -> list[WrittenFile]:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import isqrt
 
 from slipring.dictionary.unit_algebra import UnitProduct
 
@@ -17,7 +18,7 @@ _TOKEN = re.compile(
 )
 _SAME = frozenset("abs coalesce greatest least round floor ceil ceiling nanvl ifnull nvl".split())  # noqa: SIM905
 _ANGLE = frozenset("sin cos tan sec csc cot".split())  # noqa: SIM905
-_NUMBER = frozenset("exp ln log log2 log10 log1p expm1 asin acos atan sign signum".split())  # noqa: SIM905
+_NUMBER = frozenset("exp ln log log2 log10 log1p expm1 asin acos atan".split())  # noqa: SIM905
 _DEGREES = UnitProduct.of("deg")
 
 
@@ -135,8 +136,10 @@ class _Parser:
                 found = _added(found, other, "+")
             return found
         first = arguments[0]
+        if name in ("sign", "signum"):
+            return KnownUnit(UnitProduct())
         if name == "sqrt":
-            return replace(first, unit=UnitProduct().times(first.unit, Fraction(1, 2)))
+            return _root(first)
         if name not in _ANGLE | _NUMBER:
             raise _NotUnderstood
         if name in _ANGLE and first.unit.is_like(_DEGREES) and not first.is_scaled:
@@ -156,6 +159,16 @@ class _Parser:
     def _expect(self, sign: str) -> None:
         if self._taken(sign) is None:
             raise _NotUnderstood
+
+
+def _root(of: KnownUnit) -> KnownUnit:
+    """The square root; if that of the factor is no fraction, only the dimension is known."""
+    root = UnitProduct().times(of.unit, Fraction(1, 2))
+    factor = of.unit.factor
+    exact = Fraction(isqrt(factor.numerator), isqrt(factor.denominator))
+    if exact * exact == factor:
+        return replace(of, unit=replace(root, factor=exact))
+    return replace(of, unit=root, is_scaled=True)
 
 
 def _added(left: KnownUnit, right: KnownUnit, sign: str) -> KnownUnit:

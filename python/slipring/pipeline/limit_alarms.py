@@ -5,7 +5,7 @@ import pyarrow.compute as pc
 
 from slipring.lake.specs import EVENTS
 from slipring.lake.storage import LakeLocation
-from slipring.lake.table import LakeTable
+from slipring.lake.table import LakeTable, app_id
 from slipring.publication.publisher import BatchPublisher
 
 PREFIX = "alarms"
@@ -23,6 +23,10 @@ class LimitAlarms:
         self._journal = journal
         self._publisher = publisher
         self._events = LakeTable.open(lake, EVENTS)
+        if publisher is not None:
+            # What is under way ends first: the next batch may end before it did.
+            publisher.recover()
+            self.publish(self._events.committed(app_id(journal)) or 0)
 
     def publish(self, end: int) -> None:
         """Publish the events of the offsets before `end`."""

@@ -75,7 +75,10 @@ def explained(failure: Exception) -> SlipringError:
         return PipelineError(f"the stream into the lake ended: {failure}")
     name, message = ours[-1]
     kind: type[SlipringError] = getattr(errors, name)
-    return kind(message)
+    try:
+        return kind(message)
+    except TypeError:  # one that needs more than its message
+        return PipelineError(message)
 
 
 def _wait(query: StreamingQuery, stop: threading.Event, ingest: Ingest) -> None:

@@ -39,10 +39,14 @@ def parse_length(text: object) -> int:
     return length_ns
 
 
-def _length_or_number(given: object) -> int:
+def length_or_number(given: object) -> int:
     """A parsed model is validated again by pydantic; its lengths are nanoseconds already."""
-    return given if type(given) is int else parse_length(given)
+    if type(given) is not int:
+        return parse_length(given)
+    if not 0 <= given <= LENGTH_NS_MAX:
+        raise ValueError(f"{given} is not from 0 ns to 36,500 days; write it as in '100ms'")
+    return given
 
 
-LengthNs = Annotated[int, BeforeValidator(_length_or_number)]
+LengthNs = Annotated[int, BeforeValidator(length_or_number)]
 """Nanoseconds, written as `100ms` in the file."""

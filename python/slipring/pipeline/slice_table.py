@@ -20,7 +20,7 @@ from slipring.lake.storage import LakeLocation
 from slipring.lake.table import LakeTable, app_id
 from slipring.pipeline.slice_files import SliceFile, SliceFiles
 from slipring.pipeline.slice_layout import SliceLayout
-from slipring.pipeline.steps.numbers import Ints, group_starts, ints
+from slipring.pipeline.steps.numbers import group_spans, ints
 
 COMMIT_ATTEMPTS = 3
 """Upkeep may replace a file between our look and our commit; then the commit is made again."""
@@ -41,7 +41,7 @@ class _OpenSlice:
     def put(self, rows: pa.Table) -> None:
         """Replace windows by rows that are sorted by window."""
         times = ints(rows, "window_ns")
-        for start, end in _groups(times):
+        for start, end in group_spans(times):
             self.windows[int(times[start])] = rows.slice(start, end - start)
 
 
@@ -61,6 +61,8 @@ class SliceTable:
         self._files = self._listed()
         self._open: dict[int, _OpenSlice] = {}
         self._written: dict[int, list[WrittenFile]] = {}
+        self._is_torn = False
+        """Whether memory has some rows of a batch and lacks others, because a merge failed."""
 
     @property
     def rows_written(self) -> int:
@@ -76,10 +78,11 @@ class SliceTable:
         order = np.argsort(pieces, kind="stable")
         rows, pieces = rows.take(pa.array(order)), pieces[order]
         changed = [self.layout.state.empty_table()]
-        for start, stop in _groups(pieces):
+        self._is_torn = True
+        for start, stop in group_spans(pieces):
             changed.append(self._merge_slice(int(pieces[start]), rows.slice(start, stop - start)))
             self._write_surplus()
-        self.applied = end
+        self.applied, self._is_torn = end, False
         return pa.concat_tables(changed)
 
     def replace(self, rows: pa.Table) -> None:
@@ -104,15 +107,18 @@ class SliceTable:
         return pa.concat_tables(found)
 
     def flush(self) -> int:
-        """Commit what has changed; returns the number of rows that were written."""
-        if self.applied is None or self.applied == self.committed:
+        """Commit what has changed; returns the number of rows that were written.
+
+        After a merge that failed nothing is written: the next run continues where the lake ends.
+        """
+        if self._is_torn or self.applied is None or self.applied == self.committed:
             return 0
-        dirty = {piece: one for piece, one in self._open.items() if one.is_dirty}
-        for piece, opened in dirty.items():
-            self._written[piece] = self._write(opened)
+        # The layout's `finish` may open slices that were written already, which are dirty then.
+        while dirty := {piece: one for piece, one in self._open.items() if one.is_dirty}:
+            for piece, opened in dirty.items():
+                self._written[piece] = self._write(opened)
+                opened.is_dirty = False
         self._commit()
-        for opened in dirty.values():
-            opened.is_dirty = False
         written = sum(file.rows for files in self._written.values() for file in files)
         self._written = {}
         self.committed = self.applied
@@ -232,12 +238,6 @@ class SliceTable:
             found.append(piece)
             left -= opened.rows
         return found
-
-
-def _groups(keys: Ints) -> Iterator[tuple[int, int]]:
-    """Where groups of equal keys begin and end, in sorted rows."""
-    starts = group_starts(keys).tolist()
-    return zip(starts, [*starts[1:], len(keys)], strict=False)
 
 
 def refuse_gap(table: SliceTable, start: int) -> None:

@@ -1,6 +1,7 @@
 """Rows as messages to be published, and messages as the columns of a batch. Pure."""
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -55,6 +56,11 @@ def plain_messages(rows: pa.Table) -> list[OutgoingMessage]:
         octets = payload.encode() if isinstance(payload, str) else payload or b""
         qos = row.get("qos")
         given = QOS if qos is None else int(qos)
+        if row["topic"] is None or not 0 <= given <= QOS:
+            raise PipelineError(
+                f"a row has the topic {row['topic']!r} and the qos {qos}; a message needs a topic, "
+                "and a qos of 0, 1 or 2"
+            )
         made.append(OutgoingMessage(row["topic"], octets, given, bool(row.get("retain"))))
     return made
 
@@ -84,15 +90,22 @@ def _require(rows: pa.Table, kind: str, *names: str) -> None:
 
 
 def _json(row: Mapping[str, Any]) -> bytes:
-    given = {name: value for name, value in row.items() if value is not None}
+    given = {name: _number(value) for name, value in row.items() if value is not None}
     return json.dumps(given, ensure_ascii=False, default=_as_json, allow_nan=False).encode()
+
+
+def _number(value: object) -> object:
+    """JSON has no number for what is not finite: it is a text there."""
+    if not isinstance(value, float) or math.isfinite(value):
+        return value
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
 def _as_json(value: object) -> object:
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, Decimal):
-        return int(value)
+        return int(value) if value == int(value) else float(value)
     if isinstance(value, bytes):
         return value.hex()
     raise PipelineError(f"an alarm cannot have a {type(value).__name__}")

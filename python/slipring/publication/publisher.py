@@ -28,7 +28,7 @@ from slipring.errors import (
     SlipringError,
 )
 from slipring.journal.location import JournalBroker
-from slipring.journal.native_messages import MESSAGES, to_native
+from slipring.journal.native_messages import to_native
 from slipring.model import Parameter
 from slipring.native import RemoteJournal
 from slipring.publication.arrived import arrived
@@ -182,17 +182,17 @@ class BatchPublisher:
 
     async def _send(self, bus: Bus, messages: pa.Table, number: int) -> int:
         table = messages.replace_schema_metadata(None).combine_chunks()
-        batches = table.to_batches() or [pa.RecordBatch.from_pylist([], schema=MESSAGES)]
         async with bus.publisher(qos=QOS) as publisher:
-            native = to_native(batches[0])
-            for start in range(0, len(native), SEND_MESSAGES):
-                end = min(start + SEND_MESSAGES, len(native))
-                await publisher.send_columns(native, start, end)
-                self._on_step("sent")
+            # More than one batch beyond 2 GiB of payloads.
+            for native in map(to_native, table.to_batches()):
+                for start in range(0, len(native), SEND_MESSAGES):
+                    end = min(start + SEND_MESSAGES, len(native))
+                    await publisher.send_columns(native, start, end)
+                    self._on_step("sent")
         self._on_step("acknowledged")
         self._log.finish(number)
         self._on_step("finished")
-        return len(native)
+        return table.num_rows
 
     async def _messages(
         self, bus: Bus, rows: pa.Table

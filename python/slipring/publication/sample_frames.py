@@ -98,12 +98,14 @@ def _by_parameter(
 
 def _times(rows: pa.Table) -> Times:
     if "source_ns" in rows.column_names:
-        return np.asarray(rows.column("source_ns").cast(pa.int64()), np.int64)
-    if "source_time" not in rows.column_names:
+        found = rows.column("source_ns").cast(pa.int64())
+    elif "source_time" in rows.column_names:
+        found = rows.column("source_time").cast(pa.timestamp("ns", "UTC")).cast(pa.int64())
+    else:
         raise PipelineError("rows to be delivered as samples need source_ns or source_time")
-    return np.asarray(
-        rows.column("source_time").cast(pa.timestamp("ns", "UTC")).cast(pa.int64()), np.int64
-    )
+    if found.null_count:
+        raise PipelineError("a row has no source time: it is null; leave such rows out")
+    return np.asarray(found, np.int64)
 
 
 def _qualities(rows: pa.Table) -> Octets:

@@ -12,7 +12,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from slipring.journal.location import Journal
 from slipring.journal.worker_memory import settle
-from slipring.spark.options import SourceOptions, parse_options
+from slipring.spark.options import SourceOptions, parse_options, parse_stream_options
 from slipring.spark.rows import read_rows
 
 OF_ROWS = frozenset(("deliver", "columns", "filter", "window", "sourcefrom", "sourceto"))
@@ -21,7 +21,7 @@ OF_ROWS = frozenset(("deliver", "columns", "filter", "window", "sourcefrom", "so
 
 def decoded(spark: SparkSession, given: Mapping[str, str], *, is_stream: bool) -> DataFrame:
     """The rows that the options of the source ask for; or ValueError."""
-    asked = parse_options(given)
+    asked = parse_stream_options(given) if is_stream else parse_options(given)
     if asked.push_filters:
         raise ValueError("option pushFilters goes with spark.read.format only; use filter here")
     reader = (spark.readStream if is_stream else spark.read).format("slipring")

@@ -103,8 +103,9 @@ def parse_options(raw: Mapping[str, str]) -> SourceOptions:
     given = {name.lower(): value for name, value in raw.items()}
     _refuse_unknown(given)
     deliver = _deliver(given.get("deliver", "messages"))
-    if deliver == "ranges" and "columns" in given:
-        raise ValueError("option columns does not go with deliver=ranges")
+    if deliver == "ranges":
+        for name in {"columns", "filter"} & given.keys():
+            raise ValueError(f"option {name} does not go with deliver=ranges")
     if deliver != "rollup" and "window" in given:
         raise ValueError("option window goes with deliver=rollup only")
     if deliver not in ("samples", "rollup") and ("sourcefrom" in given or "sourceto" in given):
@@ -129,6 +130,18 @@ def parse_options(raw: Mapping[str, str]) -> SourceOptions:
         consumer=given.get("consumer"),
         push_filters=_truth("pushFilters", given.get("pushfilters", "false")),
     )
+
+
+def parse_stream_options(raw: Mapping[str, str]) -> SourceOptions:
+    """The same for a stream, which has no end, and continues at its checkpoint."""
+    given = {name.lower() for name in raw}
+    for name in ("endingOffset", "startingTime", "endingTime", "pushFilters"):
+        if name.lower() in given:
+            raise ValueError(
+                f"option {name} goes with read only: a stream begins at startingOffset or at its "
+                "checkpoint, and has no end; use where"
+            )
+    return parse_options(raw)
 
 
 def _refuse_unknown(given: Mapping[str, str]) -> None:

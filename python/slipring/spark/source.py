@@ -32,7 +32,7 @@ from slipring.journal.location import Journal, OpenJournal
 from slipring.journal.message_size import message_bytes
 from slipring.journal.offsets import JournalPosition, advance, check_within, resolve, split
 from slipring.journal.worker_memory import settle
-from slipring.spark.options import SourceOptions, parse_options
+from slipring.spark.options import SourceOptions, parse_options, parse_stream_options
 from slipring.spark.pushed import narrowed
 from slipring.spark.rows import PARTITION_BYTES_MIN, read_rows
 from slipring.spark.sink import batch_writer, stream_writer
@@ -68,7 +68,7 @@ class SlipringDataSource(DataSource):
         return PushingBatchReader(options) if options.push_filters else BatchReader(options)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        return StreamReader(parse_options(self.options))
+        return StreamReader(parse_stream_options(self.options))
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
         return batch_writer(parse_sink_options(self.options))

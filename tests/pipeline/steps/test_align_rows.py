@@ -127,3 +127,19 @@ def test_a_silence_costs_nothing() -> None:
     aligned, state = align_rows(rule, AlignmentState(), rows_of(samples))
     assert aligned.time_ns.tolist() == [*range(6), *range(year, year + 6)]
     assert len(state.rows) == 1
+
+
+def test_a_time_of_long_ago_neither_counts_nor_makes_others_late() -> None:
+    """Its distance to a time of today is more than 64 bits hold."""
+    now = 1_763_000_000_000_000_000
+    times = [(1, -(2**63)), (0, now), (0, now + 20), (1, now + 20), (0, now + 60)]
+    samples = [
+        NaiveSample(number, time, float(offset), 0, offset, now)
+        for offset, (number, time) in enumerate(times)
+    ]
+    for every_ns, expected in ((None, [20]), (10, [20, 30, 40, 50])):
+        rule = AlignmentRule(2, every_ns, late_ns=5, hold_ns=100, ahead_ns=1_000)
+        for thin in (False, True):
+            found = in_batches(rule, samples, set(), thin)
+            assert [time - now for time in found] == expected
+            assert found == in_batches(rule, samples[1:], set(), thin)

@@ -169,3 +169,12 @@ def test_samples_without_limits_are_left_out(rules: list[Any]) -> None:
 def test_of_steady_values_without_delays_the_first_is_enough() -> None:
     samples = [Measured(0, at, 1.0) for at in range(1_000)]
     assert thinned(samples_table(samples), rules_table([(0, Rule("high", 5.0))])).num_rows == 1
+
+
+def test_events_of_one_frame_are_in_the_order_of_arrival_although_its_times_go_back() -> None:
+    samples = samples_table([Measured(0, 9 * SECOND_NS, 9.0), Measured(0, 5 * SECOND_NS, 0.0)])
+    place = samples.schema.get_field_index("offset")
+    samples = samples.set_column(place, "offset", pa.array([4, 4], pa.int64()))
+    rules = rules_table([(0, Rule("high", 5.0))])
+    events = judged(samples, rules, STATE_SCHEMA.empty_table()).events
+    assert events.column("state").to_pylist() == ["began", "ended"]

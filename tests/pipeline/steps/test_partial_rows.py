@@ -5,6 +5,7 @@ import random
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -143,3 +144,17 @@ def _cut(samples: list[Measured], cuts: int, chance: random.Random) -> list[list
     places = sorted(chance.randint(0, len(samples)) for _ in range(cuts))
     edges = [0, *places, len(samples)]
     return [samples[a:b] for a, b in pairwise(edges)]
+
+
+def test_many_parameters_and_long_windows_do_not_overflow() -> None:
+    window_ns, count = 40 * 86_400 * SECOND_NS, 4_000
+    begin = window_ns - START_NS % window_ns
+    samples = [
+        Measured(index, begin + at_ns, value)
+        for index in range(count)
+        for at_ns, value in ((0, 1.0), (window_ns // 2, 3.0), (window_ns - 2, 5.0))
+    ]
+    rows = partials_of(samples_table(samples), window_ns)
+    means = rows.column("weighted").to_numpy() / rows.column("weighted_ns").to_numpy()
+    assert rows.num_rows == count
+    assert np.allclose(means, 2.0)

@@ -21,7 +21,7 @@ Numbers = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 NEVER_NS = -(1 << 62)
-"""Before all times; sums with it do not overflow."""
+"""The year 1823, before all times that count; sums and differences with it do not overflow."""
 BAD_INPUTS = 0x87
 """The quality of a value with a bad or stale input: bad, calculated from bad inputs."""
 UNCERTAIN_INPUTS = 0x47
@@ -104,7 +104,7 @@ def align_rows(
     rule: AlignmentRule, state: AlignmentState, rows: SampleRows
 ) -> tuple[AlignedRows, AlignmentState]:
     """The rows at the times that become final with these samples, and the state after them."""
-    rows = rows.take(rows.source_ns <= rows.receive_ns + rule.ahead_ns)
+    rows = rows.take(is_plausible(rows, rule.ahead_ns))
     rows, newest_ns = _counted(rule, state, rows)
     final_from_ns, final_to_ns = state.newest_ns - rule.late_ns, newest_ns - rule.late_ns
     everything = SampleRows.joined(state.rows, rows)
@@ -115,6 +115,12 @@ def align_rows(
     for more in kept[1:]:
         after = replace(after, rows=SampleRows.joined(after.rows, more))
     return _aligned(rule, inputs, times), after
+
+
+def is_plausible(rows: SampleRows, ahead_ns: int | Times) -> Flags:
+    """Whether times are not too far ahead, and not so old that differences overflow."""
+    found: Flags = rows.source_ns <= rows.receive_ns + ahead_ns
+    return found & (rows.source_ns > NEVER_NS)
 
 
 def _counted(

@@ -108,8 +108,9 @@ def judged(samples: pa.Table, rules: pa.Table, state: pa.Table) -> Judged:
         for limit in LIMITS
     ]
     events = pa.concat_tables([one.events for one in found])
-    order = [("offset", "ascending"), ("source_ns", "ascending"), ("index", "ascending")]
-    return Judged(events.sort_by(order), pa.concat_tables([one.state for one in found]))
+    # Those of one limit stay in the order of arrival: a frame may go back in time.
+    events = events.take(pa.array(np.argsort(ints(events, "offset"), kind="stable")))
+    return Judged(events, pa.concat_tables([one.state for one in found]))
 
 
 def thinned(samples: pa.Table, rules: pa.Table) -> pa.Table:

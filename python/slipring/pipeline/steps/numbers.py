@@ -29,3 +29,9 @@ def group_starts(*keys: Ints) -> Ints:
     for key in keys:
         differs[1:] |= key[1:] != key[:-1]
     return np.flatnonzero(differs)
+
+
+def group_spans(*keys: Ints) -> list[tuple[int, int]]:
+    """From which to which row each group of equal keys goes, in sorted rows; none without rows."""
+    starts = group_starts(*keys).tolist()
+    return [*zip(starts, [*starts[1:], len(keys[0])], strict=False)]

@@ -117,7 +117,7 @@ def partials_of(samples: pa.Table, window_ns: int) -> pa.Table:
     singles = _single_samples(samples, begin, source_ns)
     if not len(starts):
         return singles
-    return _of_sorted(singles, starts, gaps_max=0)
+    return _reduced(singles, starts, window_ns, gaps_max=0)
 
 
 def _single_samples(samples: pa.Table, begin: Ints, source_ns: Ints) -> pa.Table:

@@ -10,7 +10,13 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from slipring.pipeline.steps.align_rows import AlignmentRule, Flags, SampleRows, Times
+from slipring.pipeline.steps.align_rows import (
+    AlignmentRule,
+    Flags,
+    SampleRows,
+    Times,
+    is_plausible,
+)
 
 Numbers = npt.NDArray[np.int32]
 GROUPS_RADIX_MAX = 1 << 16
@@ -25,7 +31,7 @@ def thin_rows(
     A chunk ends with a message: one that is in two chunks would be late in the second.
     """
     ahead_ns = np.array([rule.ahead_ns for rule in rules])[derivation]
-    which = np.flatnonzero(rows.source_ns <= rows.receive_ns + ahead_ns)
+    which = np.flatnonzero(is_plausible(rows, ahead_ns))
     if not len(which):
         return derivation[which], rows.take(which)
     if (np.diff(rows.offset[which]) < 0).any():
