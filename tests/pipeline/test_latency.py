@@ -96,7 +96,10 @@ def frames_of(spark: "SparkSession", rows: list[tuple[Any, ...]]) -> Any:
 
 
 def test_ages_are_by_the_brokers_clock(spark: "SparkSession") -> None:
-    """Frame 0 was sent by a clock that is 10 s behind; frame 1 does not know its skew."""
+    """Frame 0 was sent by a clock that is 10 s behind; frame 1 does not know its skew.
+
+    A sample of frame 1 is centuries old: it has no age, and the job goes on.
+    """
     from slipring.pipeline.steps import latency
 
     skew = 10 * SECOND_NS
@@ -109,7 +112,8 @@ def test_ages_are_by_the_brokers_clock(spark: "SparkSession") -> None:
         ],
     )
     samples = spark.createDataFrame(
-        [(0, at - skew), (0, at + 10 * MS - skew), (1, at)], "offset long, source_ns long"
+        [(0, at - skew), (0, at + 10 * MS - skew), (1, at), (1, -(2**63))],
+        "offset long, source_ns long",
     )
     commits = spark.createDataFrame(
         [(0, 1, at + 250 * MS)], "start long, end long, committed_ns long"

@@ -79,8 +79,8 @@ class DeriveJob:
             self._states_at = position
         if position != self._states_at:
             raise LakeConflict(
-                f"another run of the job derive has brought the table derived to offset {position}; "
-                f"this one was at {self._states_at}: stop one of them"
+                f"another run of the job derive has brought its table to offset {position}; this "
+                f"one was at {self._states_at}: stop one of them"
             )
         samples, states = self._computed(samples_of(begin, end), self._states, in_order=True)
         self._store.commit(end, samples, states, self._derivations)

@@ -192,7 +192,7 @@ class BatchPublisher:
         self._on_step("acknowledged")
         self._log.finish(number)
         self._on_step("finished")
-        return table.num_rows
+        return len(table)
 
     async def _messages(
         self, bus: Bus, rows: pa.Table

@@ -5,7 +5,8 @@
     rows = latency.results(latency.histogram(latency.hop_ages(frames, samples)))
 
 Ages are by the broker's clock; a frame's skew converts that of its publisher. An age can be
-slightly negative if it is shorter than the uncertainty of a clock; it counts as zero.
+slightly negative if it is shorter than the uncertainty of a clock; it counts as zero. One that
+64 bits do not hold, because a clock was wrong by centuries, does not count.
 """
 
 from collections.abc import Iterator
@@ -42,13 +43,23 @@ def hop_ages(frames: DataFrame, samples: DataFrame, commits: DataFrame | None = 
     else:
         sent = sent.withColumn("committed_ns", f.lit(None).cast("bigint"))
     measured = samples.select("offset", "source_ns").join(f.broadcast(sent), "offset")
-    since = f.col("source_ns") + f.col("skew_ns")
+    since = f.try_add(f.col("source_ns"), f.col("skew_ns"))
     one = f.lit(1)
     parts = (
-        _ages(measured, HOPS[0], f.col("published_ns") - since, one),
-        _ages(sent, HOPS[1], f.col("receive_ns") - f.col("published_ns"), f.col("samples")),
-        _ages(sent, HOPS[2], f.col("committed_ns") - f.col("receive_ns"), f.col("samples")),
-        _ages(measured, HOPS[3], f.col("committed_ns") - since, one),
+        _ages(measured, HOPS[0], f.try_subtract(f.col("published_ns"), since), one),
+        _ages(
+            sent,
+            HOPS[1],
+            f.try_subtract(f.col("receive_ns"), f.col("published_ns")),
+            f.col("samples"),
+        ),
+        _ages(
+            sent,
+            HOPS[2],
+            f.try_subtract(f.col("committed_ns"), f.col("receive_ns")),
+            f.col("samples"),
+        ),
+        _ages(measured, HOPS[3], f.try_subtract(f.col("committed_ns"), since), one),
     )
     return reduce(DataFrame.unionByName, parts)
 
@@ -92,7 +103,7 @@ def _on_one_clock(frames: DataFrame) -> DataFrame:
     skew = f.coalesce("skew_ns", f.lit(0))
     told = f.when(f.col("published_ns") > 0, f.col("published_ns"))
     return frames.withColumns(
-        {"skew_ns": skew, "published_ns": f.coalesce(told, f.col("sent_ns") + skew)}
+        {"skew_ns": skew, "published_ns": f.coalesce(told, f.try_add(f.col("sent_ns"), skew))}
     ).select(*_FRAME_COLUMNS)
 
 
