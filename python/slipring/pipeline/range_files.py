@@ -124,8 +124,8 @@ def _write_samples(
     known = target.committed.get("set_aside", 0)
     if found := [one for one in reader.set_aside if one.offset >= known]:
         rows = _of_journal(iter([_set_aside_rows(found)]), target)
-        for file in write_file(target.lake, SET_ASIDE, rows, stem=stem):
-            yield "set_aside", file
+        for written in write_file(target.lake, SET_ASIDE, rows, stem=stem):
+            yield "set_aside", written
 
 
 def _of_journal(rows: Iterator[pa.RecordBatch], target: LakeTarget) -> Iterator[pa.RecordBatch]:
