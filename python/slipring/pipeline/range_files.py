@@ -111,7 +111,7 @@ def _write_samples(
     request = SampleRequest(columns=FILE_COLUMNS)
     reader = JournalSamples(target.journal, request, rows_max=SAMPLE_ROWS_MAX)
     identity = target.journal.identity
-    for file in reader.files(
+    for made in reader.files(
         start,
         end,
         group_rows=SAMPLES.group_rows,
@@ -119,8 +119,8 @@ def _write_samples(
         level=SAMPLES.level,
     ):
         few = {"journal": Bounds(identity, identity, 0)}
-        few |= {name: Bounds(*bounds) for name, bounds in file.few.items()}
-        yield "samples", put_file(target.lake, SAMPLES, file.day, file.content, few, stem=stem)
+        few |= {name: Bounds(*bounds) for name, bounds in made.few.items()}
+        yield "samples", put_file(target.lake, SAMPLES, made.day, made.content, few, stem=stem)
     known = target.committed.get("set_aside", 0)
     if found := [one for one in reader.set_aside if one.offset >= known]:
         rows = _of_journal(iter([_set_aside_rows(found)]), target)
