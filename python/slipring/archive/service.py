@@ -46,7 +46,7 @@ class ArchiveProgress:
 def retry_s(tries: int) -> float:
     """How long to wait after so many failed tries, one after the other."""
     doubled = min(tries - 1, 16)  # 2 to the power of a day's tries is more than a float holds
-    return min(RETRY_FIRST_S * 2**doubled, RETRY_MOST_S)
+    return min(RETRY_FIRST_S * 2.0**doubled, RETRY_MOST_S)
 
 
 def _reason(error: Exception) -> str:
