@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,10 +15,11 @@ from slipring.lake.choice import ParameterChoice
 from slipring.lake.lake import Lake
 from slipring.lake.resolution import POINTS_MAX, WINDOWS_S, finest_fitting
 from slipring.lake.result import LakeResult
-from slipring.lake.specs import SAMPLES
+from slipring.lake.specs import PARAMETERS, SAMPLES
 from slipring.lake.storage import LakeLocation
 from slipring.native import match_topics
 from tests.lake_samples import (
+    JOURNAL,
     NAMES,
     PREFIX,
     START,
@@ -302,3 +304,37 @@ def test_a_condition_on_names_matches_as_mqtt_does(
     rows = ", ".join("('" + topic.replace("'", "''") + "')" for topic in topics)
     found = nameless.query(f"SELECT {condition} AS chosen FROM (VALUES {rows}) AS t(parameter)")
     assert found.column("chosen").to_pylist() == match_topics(filters, topics)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "EXPLAIN ANALYZE COPY (SELECT 1) TO '{file}'",
+        "explain verbose\nCOPY (SELECT 1) TO '{file}'",
+        "/* /* */ SELECT */ COPY (SELECT 1) TO '{file}'",
+        "/* ' /* */ SELECT ' */ COPY (SELECT 1) TO '{file}'",
+    ],
+)
+def test_a_statement_that_hides_that_it_writes_is_refused(
+    opened: Lake, tmp_path: Path, sql: str
+) -> None:
+    with pytest.raises(LakeError):
+        opened.query(sql.format(file=tmp_path / "out.csv"))
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_what_fails_while_rows_are_computed_is_said_in_a_line(opened: Lake) -> None:
+    with pytest.raises(LakeError, match="Divide by zero"):
+        opened.query("SELECT 1/0")
+    assert opened.query("EXPLAIN ANALYZE SELECT 1").num_rows == 1
+    assert opened.query("SELECT 'a/*', 'b/*' /* one */ /* two */").num_rows == 1
+
+
+def test_an_index_that_was_another_parameters_before_does_not_mix_them(tmp_path: Path) -> None:
+    """The journal had another table: the definitions have the index 0 twice."""
+    make_lake(tmp_path, seconds=2)
+    where = LakeLocation.of(tmp_path)
+    row = {"journal": JOURNAL, "table": 2, "index": 0, "name": "old/a", "type": "f64"}
+    rows = pa.RecordBatch.from_pylist([{**row, "since_offset": 9}], schema=PARAMETERS.file_schema)
+    commit(where, PARAMETERS, rows, 2)
+    assert len(lake.open(tmp_path).read("old/a", every="raw")) == 0

@@ -77,9 +77,12 @@ class ParameterChoice:
         if "#" in self.filters:
             return ""
         names = self.name_condition()
-        indices = _index_ranges(self._indices(lake))
+        found, is_reused = self._indices(lake)
+        indices = _index_ranges(found)
         if not indices:
             return names
+        if is_reused:
+            return both((_index_condition(indices), names))
         if sum(map(len, indices.values())) > RANGES_MAX:
             indices = {one: [(some[0][0], some[-1][1])] for one, some in indices.items()}
             return both((_index_condition(indices), names))
@@ -102,10 +105,13 @@ class ParameterChoice:
             names = []
         return _matching(self.filters, names)
 
-    def _indices(self, lake: "Lake") -> dict[str, set[int]]:
-        """The indices of the parameters by journal: an index means nothing without its journal."""
+    def _indices(self, lake: "Lake") -> tuple[dict[str, set[int]], bool]:
+        """The indices of the parameters by journal: an index means nothing without its journal.
+
+        And whether one of them is also another parameter's, in another table of the journal.
+        """
         if "parameters" not in lake.names():
-            return {}
+            return {}, False
         rows = lake.table("parameters").to_arrow(("journal", "index", "name"))
         names = rows.column("name").to_pylist()
         found: dict[str, set[int]] = {}
@@ -116,10 +122,10 @@ class ParameterChoice:
             rows.column("index").to_pylist(),
             strict=True,
         )
+        others: dict[str, set[int]] = {}
         for is_chosen, journal, index in table:
-            if is_chosen:
-                found.setdefault(journal, set()).add(index)
-        return found
+            (found if is_chosen else others).setdefault(journal, set()).add(index)
+        return found, any(some & others.get(journal, set()) for journal, some in found.items())
 
     def name_condition(self) -> str:
         """The condition on the column `parameter`; empty if everything is chosen."""

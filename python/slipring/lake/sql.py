@@ -18,6 +18,9 @@ QUESTIONS = ("select", "with", "explain", "describe", "show", "values")
 """How a statement begins that only reads."""
 SETTINGS = {"datafusion.catalog.information_schema": "true"}
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+_EXPLAIN = re.compile(r"explain\s+((analyze|verbose)\s+|format\s+\w+\s+)*", re.IGNORECASE)
+"""It runs what follows, with ANALYZE."""
+_NESTED = re.compile(r"/\*(?:(?!\*/).)*/\*", re.DOTALL)
 _UNKNOWN_TABLE = re.compile(r"table '(?:\w+\.)*(\w+)' not found")
 _UNKNOWN_COLUMN = re.compile(r"No field named (\S+?)\.?(?:\s|$)")
 _ALL_TABLES = re.compile(r"\b(show\s+tables|information_schema)\b", re.IGNORECASE)
@@ -74,17 +77,21 @@ def _plain_batches(found: pa.RecordBatchReader, schema: pa.Schema) -> Iterator[p
     try:
         for batch in found:
             yield batch.cast(schema)
-    except OSError as error:  # what fails while it reads comes through Arrow's own stream
+    except (OSError, pa.ArrowException) as error:  # fails while it reads, in Arrow's own stream
         raise LakeError(_first_lines(str(error))) from None
 
 
 def _refuse_writing(sql: str) -> None:
     """DataFusion could also write files: COPY, and others that begin with other words."""
-    begin = _COMMENT.sub(" ", sql).strip().strip("(").split(maxsplit=1)
-    if not begin or begin[0].lower() not in QUESTIONS:
-        said = f"begins with {begin[0]}" if begin else "is empty"
-        allowed = ", ".join(word.upper() for word in QUESTIONS)
-        raise LakeError(f"the statement {said}; a query begins with one of {allowed}")
+    without_texts = re.sub(r"'[^']*'", "''", sql)
+    if _NESTED.search(without_texts):
+        raise LakeError("a comment within a comment is not allowed in a query")
+    for text in (sql, without_texts):  # a quote in a comment must not hide how it begins
+        begin = _EXPLAIN.sub("", _COMMENT.sub(" ", text).strip()).strip("( \n\t").split(maxsplit=1)
+        if not begin or begin[0].lower() not in QUESTIONS:
+            said = f"begins with {begin[0]}" if begin else "is empty"
+            allowed = ", ".join(word.upper() for word in QUESTIONS)
+            raise LakeError(f"the statement {said}; a query begins with one of {allowed}")
 
 
 def _explained(error: Exception, names: Sequence[str]) -> LakeError:
