@@ -71,7 +71,11 @@ def derived_parameters() -> dict[str, dict[str, str]]:
     }
     pairs = [two for two in pairwise(gauges) if gauges[two[0]] == gauges[two[1]]]
     return {
-        f"bench/{number}": {"expression": f"`{one}` - `{other}`", "every": "100ms"}
+        f"bench/{number}": {
+            "expression": f"`{one}` - `{other}`",
+            "every": "100ms",
+            "unit": gauges[one] or "1",
+        }
         for number, (one, other) in enumerate(pairs[:DERIVED_COUNT])
     }
 

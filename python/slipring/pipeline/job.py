@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from slipring.lake.storage import LakeLocation
-    from slipring.pipeline.destination import LakeCommit
+    from slipring.pipeline.destination import Destination, LakeCommit
 
 # Bounds a micro-batch, and so the memory and the time of a catch-up.
 BATCH_MESSAGES_MAX = 4_000_000
@@ -86,21 +86,20 @@ def run(  # noqa: PLR0913 (every option has its name at the call)
     from slipring.pipeline.session import QUICK_JAVA, own_session
 
     ingest = Ingest(destination, on_batch)
-    own = own_session(master, on_step, conf, QUICK_JAVA)
-    session = own if spark is None else nullcontext(spark)
-    with nullcontext(checkpoint) if checkpoint else _checkpoint(destination.lake) as where:
+    session = nullcontext(spark) if spark else own_session(master, on_step, conf, QUICK_JAVA)
+    with nullcontext(checkpoint) if checkpoint else _checkpoint(destination) as where:
         schedule = QuerySchedule(where, batch_messages_max, None if once else trigger_ms)
         carry(ingest, schedule, session=session, stop=stop, on_step=on_step)
 
 
 @contextmanager
-def _checkpoint(lake: LakeLocation) -> Iterator[Path]:
+def _checkpoint(destination: Destination) -> Iterator[Path]:
     """Where Spark notes its progress: in a local lake, or in a folder that is gone with the run.
 
     The tables know how far they are, so that a lost checkpoint does no harm.
     """
-    if lake.is_local:
-        yield lake.path / "_checkpoints" / "archive"
+    if destination.lake.is_local:
+        yield destination.lake.path / "_checkpoints" / "archive" / destination.journal.identity
         return
     # Spark may still write there when a run is interrupted.
     with tempfile.TemporaryDirectory(prefix=CHECKPOINT, ignore_cleanup_errors=True) as folder:

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from slipring.errors import ConfigError
+from slipring.errors import ConfigError, PipelineError
 from slipring.journal.definitions import DefinitionHistory
 from slipring.journal.location import Journal, JournalBroker
 from slipring.lake.specs import SAMPLES
@@ -257,6 +257,8 @@ class DeriveRun:
         """Compute the values in [from, to) again from the journal; how many there are."""
         journal = self._setting.journal.open()
         first, end = journal.first_offset, journal.end_offset()
+        if comma := [name for name in self._job.inputs if "," in name]:
+            raise PipelineError(f"{comma[0]} has a comma in its name: --backfill cannot read it")
         names = ",".join(self._job.inputs)
         samples = self._setting.rows.read("samples", first, end, filter=names)
         return self._job.backfill(samples, from_ns, to_ns)
