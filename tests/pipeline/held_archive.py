@@ -12,7 +12,7 @@ from functools import wraps
 from typing import Any
 
 from slipring.cli import main
-from slipring.lake.files import write_file
+from slipring.lake.files import put_file, write_file
 from slipring.lake.storage import LakeLocation
 from slipring.lake.table import LakeTable
 from slipring.lake.upkeep import TableUpkeep, UpkeepPolicy
@@ -57,11 +57,9 @@ def hold_the_archive() -> None:
     destination: Any = Destination
     files: Any = range_files
     destination.target = held(Destination.target, nothing, lambda *_: "begun")
-    files.write_file = held(
-        write_file,
-        lambda _, spec, *__: "decoded" if spec.name == "samples" else "",
-        lambda _, spec, *__: f"written {spec.name}",
-    )
+    for name, write in (("write_file", write_file), ("put_file", put_file)):
+        before = nothing if name == "write_file" else lambda *_: "decoded"
+        setattr(files, name, held(write, before, lambda _, spec, *__: f"written {spec.name}"))
     archive.commit = held(
         ArchiveTable.commit,
         lambda table, *_: "writing done" if table.table.spec.name == "set_aside" else "",

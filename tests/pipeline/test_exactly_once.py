@@ -23,7 +23,7 @@ from pyspark import cloudpickle
 from slipring.errors import PipelineError
 from slipring.journal.columns import record_batch
 from slipring.journal.location import JournalBroker
-from slipring.lake.files import write_file
+from slipring.lake.files import put_file, write_file
 from slipring.lake.status import open_table
 from slipring.native import JournalReader
 from slipring.pipeline import ingest, range_files, run
@@ -299,17 +299,17 @@ def write_and_be_killed(
             alive.unlink()
             os.kill(os.getpid(), signal.SIGKILL)
 
-    def write_or_die(lake: Any, spec: Any, *given: Any, **options: Any) -> Any:
+    def or_die(write: Any, lake: Any, spec: Any, *given: Any, **options: Any) -> Any:
         die_at(f"writing {spec.name}")
-        made = write_file(lake, spec, *given, **options)
+        made = write(lake, spec, *given, **options)
         die_at(f"written {spec.name}")
         return made
 
-    module.write_file = write_or_die
+    module.write_file, module.put_file = partial(or_die, write_file), partial(or_die, put_file)
     try:
         yield from range_files.write_ranges(ranges, target)
     finally:
-        module.write_file = write_file
+        module.write_file, module.put_file = write_file, put_file
 
 
 async def test_every_sample_is_there_once_although_spark_s_workers_are_killed(

@@ -184,6 +184,10 @@ def test_another_journal_with_the_same_checkpoint_is_refused(
 ) -> None:
     write_messages(tmp_path / "one", 10)
     write_messages(tmp_path / "two", 10)
-    run(tmp_path / "one", tmp_path / "lake", once=True, spark=spark)
+    lake, checkpoint = tmp_path / "lake", tmp_path / "checkpoint"
+    run(tmp_path / "one", lake, once=True, spark=spark, checkpoint=checkpoint)
     with pytest.raises(JournalError, match="but the stream was reading journal"):
-        run(tmp_path / "two", tmp_path / "lake", once=True, spark=spark)
+        run(tmp_path / "two", lake, once=True, spark=spark, checkpoint=checkpoint)
+    # Of its own accord a run has a checkpoint for each journal.
+    run(tmp_path / "two", lake, once=True, spark=spark)
+    assert read_lake(lake).column("offset").to_pylist() == [*range(10)] * 2
