@@ -66,11 +66,15 @@ async def publish(url: str, log: Path) -> tuple[int, int]:
 
 
 def visible_ns(log: Path, end: int) -> NDArray[np.int64]:
-    """When the message of each offset was in the lake; 0 if it is not."""
+    """When the message of each offset was in the lake first; 0 if it is not.
+
+    Compaction adds files, too, whose rows were there before.
+    """
     found = np.zeros(end, np.int64)
     for file in log.glob("*.json"):
         actions = [json.loads(line) for line in file.read_text().splitlines()]
-        for stats in (json.loads(one["add"]["stats"]) for one in actions if "add" in one):
+        added = [one["add"] for one in actions if "add" in one]
+        for stats in (json.loads(one["stats"]) for one in added if one["dataChange"]):
             first, last = stats["minValues"]["offset"], stats["maxValues"]["offset"]
             found[first : last + 1] = file.stat().st_mtime_ns
     return found
