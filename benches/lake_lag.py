@@ -71,10 +71,9 @@ def visible_ns(log: Path, end: int) -> NDArray[np.int64]:
     Compaction adds files, too, whose rows were there before.
     """
     found = np.zeros(end, np.int64)
-    for file in log.glob("*.json"):
+    for file in sorted(log.glob("*.json"), reverse=True):
         actions = [json.loads(line) for line in file.read_text().splitlines()]
-        added = [one["add"] for one in actions if "add" in one]
-        for stats in (json.loads(one["stats"]) for one in added if one["dataChange"]):
+        for stats in (json.loads(one["add"]["stats"]) for one in actions if "add" in one):
             first, last = stats["minValues"]["offset"], stats["maxValues"]["offset"]
             found[first : last + 1] = file.stat().st_mtime_ns
     return found
