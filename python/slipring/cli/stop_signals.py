@@ -3,7 +3,7 @@
 import os
 import signal
 import threading
-from types import FrameType
+from queue import Empty, SimpleQueue
 
 END_S = 3.0
 """How long a command has to end by itself. A broker or a storage that does not answer takes
@@ -16,22 +16,21 @@ def stop_on_signals() -> threading.Event:
     So does the first after a while. That is what a kill does, at any moment of a run: the next one
     continues.
     """
-    stop, is_told = threading.Event(), threading.Event()
-
-    def end(number: int, _frame: FrameType | None) -> None:
-        if is_told.is_set():
-            os._exit(128 + number)
-        is_told.set()
-        stop.set()  # it may be set already, by a job that failed
-        timer = threading.Timer(END_S, _end_at_once)
-        timer.daemon = True
-        timer.start()
-
+    stop = threading.Event()
+    # A handler interrupts the main thread, which may hold the event's lock: it only puts the signal
+    # here, which never waits.
+    signals: SimpleQueue[int] = SimpleQueue()
+    threading.Thread(target=_end, args=(stop, signals), name="signals", daemon=True).start()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, end)
+        signal.signal(number, lambda number, _frame: signals.put(number))
     return stop
 
 
-def _end_at_once() -> None:
-    print("  what is under way is given up; the next run does it again", flush=True)
-    os._exit(0)
+def _end(stop: threading.Event, signals: "SimpleQueue[int]") -> None:
+    signals.get()
+    stop.set()  # it may be set already, by a job that failed
+    try:
+        os._exit(128 + signals.get(timeout=END_S))
+    except Empty:
+        print("  what is under way is given up; the next run does it again", flush=True)
+        os._exit(0)
