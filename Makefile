@@ -15,7 +15,7 @@ export VIRTUAL_ENV := $(CURDIR)/.venv
 unexport CONDA_PREFIX
 
 # What `make bench` runs when nothing is chosen.
-benches := start table setups broker latency connections fairness growth durability journal_spark samples_spark lake_lag lake_files lake_query journal_remote replay export
+benches := start table setups broker latency requests requests_pairs requests_memory priority connections fairness growth durability journal_spark samples_spark lake_lag lake_files lake_query journal_remote replay export
 
 # What this run asks of the machine: see scripts/system-needs.sh.
 asked = $(filter $(1),$(MAKECMDGOALS))
@@ -23,8 +23,7 @@ needs := python cc cargo \
   $(if $(call asked,setup lint lint-rust format),rust-lint) \
   $(if $(call asked,fuzz),cxx) \
   $(if $(call asked,setup demo compile test test-python bench),java) \
-  $(if $(call asked,setup compile test test-python bench),chromium mosquitto openssl) \
-  $(if $(call asked,bench),nats)
+  $(if $(call asked,setup compile test test-python bench),chromium mosquitto nats openssl)
 
 # Folders are inputs too: their time changes when a file is removed.
 rust_inputs := Cargo.toml Cargo.lock pyproject.toml \

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benches.durable_brokers import DISK, DURABLE_BROKERS, MEMORY, NATS, PROCESS, nats_version
+from benches.durable_brokers import DISK, DURABLE_BROKERS, PROCESS, nats_version
 from benches.generator import ROOT, Generator, RunFailed
-from benches.measured_brokers import MOSQUITTO, versions
+from benches.measured_brokers import MEMORY, MOSQUITTO, NATS, versions
 from benches.results import machine, record
 from benches.rounds import Numbers, head, median, row, verdict
 

@@ -6,7 +6,6 @@ has no limit a run would reach.
 """
 
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -16,12 +15,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benches.generator import ROOT, Generator, RunFailed
-from benches.measured_brokers import MOSQUITTO, MeasuredBroker, environment
+from benches.measured_brokers import (
+    MEMORY,
+    MOSQUITTO,
+    NATS,
+    MeasuredBroker,
+    environment,
+    free_port,
+)
 
-NATS = "NATS"
-MEMORY, PROCESS, DISK = "Slipring, memory", "Slipring, process", "Slipring, disk"
+PROCESS, DISK = "Slipring, process", "Slipring, disk"
 START_S = 60
 """A broker that accepts no client within this time has failed to start."""
+TRY_EACH_S = 0.01
 
 SLIPRING_CONFIG = """\
 [journal]
@@ -106,33 +112,29 @@ def _wait(process: subprocess.Popen[bytes], generator: Generator, address: str, 
         except RunFailed:
             if process.poll() is not None or time.perf_counter() > late:
                 raise RunFailed(f"it does not start: {said.read_text()}") from None
+            time.sleep(TRY_EACH_S)  # the broker needs both cores for its start
         else:
             return
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
-
-
 def _mosquitto(folder: Path) -> tuple[list[str], str]:
-    port, config = _free_port(), folder / "mosquitto.conf"
+    port, config = free_port(), folder / "mosquitto.conf"
     config.write_text(MOSQUITTO_CONFIG.format(port=port, folder=folder))
     return ["mosquitto", "-c", str(config)], f"127.0.0.1:{port}"
 
 
 def _nats(folder: Path) -> tuple[list[str], str]:
-    port, mqtt, config = _free_port(), _free_port(), folder / "nats.conf"
+    port, mqtt, config = free_port(), free_port(), folder / "nats.conf"
     config.write_text(NATS_CONFIG.format(port=port, mqtt=mqtt, folder=folder))
     return ["nats-server", "-c", str(config)], f"127.0.0.1:{mqtt}"
 
 
-def _slipring(level: str) -> Callable[[Path], tuple[list[str], str]]:
+def slipring_at(level: str, further: str = "") -> Callable[[Path], tuple[list[str], str]]:
+    """Slipring at a level of durability, with further lines of configuration."""
+
     def command(folder: Path) -> tuple[list[str], str]:
-        address, config = f"127.0.0.1:{_free_port()}", folder / "broker.toml"
-        config.write_text(SLIPRING_CONFIG.format(level=level))
+        address, config = f"127.0.0.1:{free_port()}", folder / "broker.toml"
+        config.write_text(SLIPRING_CONFIG.format(level=level) + further)
         arguments = ["--mqtt", address, "--console", "off", "--data", str(folder / "data")]
         program = [sys.executable, "-m", "slipring", "serve", "--config", str(config)]
         return [*program, *arguments], address
@@ -143,9 +145,9 @@ def _slipring(level: str) -> Callable[[Path], tuple[list[str], str]]:
 DURABLE_BROKERS = {
     MOSQUITTO: DurableBroker(MOSQUITTO, _mosquitto),
     NATS: DurableBroker(NATS, _nats),
-    MEMORY: DurableBroker(MEMORY, _slipring("memory")),
-    PROCESS: DurableBroker(PROCESS, _slipring("process")),
-    DISK: DurableBroker(DISK, _slipring("disk")),
+    MEMORY: DurableBroker(MEMORY, slipring_at("memory")),
+    PROCESS: DurableBroker(PROCESS, slipring_at("process")),
+    DISK: DurableBroker(DISK, slipring_at("disk")),
 }
 
 

@@ -13,12 +13,13 @@ from functools import partial
 from pathlib import Path
 
 from benches import broker, durability, latency, sizes, table
-from benches.durable_brokers import DISK, MEMORY, PROCESS
+from benches.durable_brokers import DISK, PROCESS
 from benches.generator import ROOT, Generator
 from benches.measured_brokers import (
     EARLIER,
     EARLIER_JOURNALED,
     JOURNALED,
+    MEMORY,
     SLIPRING,
     MeasuredBroker,
     earlier_checkout,

@@ -6,6 +6,7 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from benches.attacks import under_attack
 from benches.generator import Generator, RunFailed
@@ -19,7 +20,7 @@ from benches.measured_brokers import (
 )
 from benches.nodes import node
 from benches.results import machine, record
-from benches.rounds import head, row, verdict
+from benches.rounds import head, row, rows_of, verdict
 
 ROUNDS = 3
 RATE = ("--rate=1000",)
@@ -143,10 +144,7 @@ def case_row(generator: Generator, case: AttackCase) -> str:
 def main() -> None:
     """Measure and record."""
     generator, where = Generator.build(), machine()
-    rows = []
-    for case in CASES:
-        rows.append(case_row(generator, case))
-        print(rows[-1], end="", flush=True)
+    rows = rows_of(CASES, partial(case_row, generator))
     text = (
         f"{where}; {versions()}; median of {ROUNDS} rounds, each in a new broker, `make bench "
         "ARGS=fairness`. The 99th percentile of a bystander's 1,000 messages/s, 64 bytes at QoS 0, "
@@ -156,7 +154,7 @@ def main() -> None:
         f"To reach: at most {FACTOR_BAR} times its p99 alone, and never over "
         f"{P99_BAR_US // 1000} ms.\n\n"
     )
-    table = head(("attack", MOSQUITTO, SLIPRING, "in this run")) + "".join(rows)
+    table = head(("attack", MOSQUITTO, SLIPRING, "in this run")) + rows
     record("fairness", text + table)
 
 

@@ -1,7 +1,7 @@
 """The brokers that are measured: how each is started, and what the system says it costs.
 
-Mosquitto as Debian ships it; the bare forwarder, which is the floor; Slipring with and without a
-journal. Every one listens on a free port of loopback, and has no limit a run would reach.
+Mosquitto and NATS as Debian ships them; the bare forwarder, which is the floor; Slipring with and
+without a journal. Every one listens on a free port of loopback, and has no limit a run would reach.
 """
 
 import os
@@ -21,7 +21,9 @@ from benches.generator import ROOT, Generator
 
 MOSQUITTO = "Mosquitto"
 FORWARDER = "bare forwarder"
+NATS = "NATS"
 SLIPRING = "Slipring"
+MEMORY = "Slipring, memory"
 JOURNALED = "Slipring, all journaled"
 EARLIER = "earlier Slipring"
 EARLIER_JOURNALED = "earlier Slipring, all journaled"
@@ -31,7 +33,7 @@ SLIPRING_CONFIG = """\
 connections = 30000
 [journal]
 topics = [{topics}]
-"""
+{further}"""
 MOSQUITTO_CONFIG = """\
 listener {port} 127.0.0.1
 allow_anonymous true
@@ -115,7 +117,9 @@ def started(
         starts: dict[str, Callable[[], AbstractContextManager[Started]]] = {
             MOSQUITTO: lambda: _mosquitto(folder, nodelay=nodelay),
             FORWARDER: lambda: _forwarder(generator),
+            NATS: _nats,
             SLIPRING: lambda: _slipring(folder, topics=""),
+            MEMORY: lambda: _slipring(folder, topics="", further='durability = "memory"\n'),
             JOURNALED: lambda: _slipring(folder, topics='"#"'),
             EARLIER: lambda: _slipring(folder, topics="", checkout=earlier_checkout()),
             EARLIER_JOURNALED: lambda: _slipring(folder, topics='"#"', checkout=earlier_checkout()),
@@ -143,10 +147,12 @@ def environment(checkout: Path) -> dict[str, str]:
 
 
 @contextmanager
-def _slipring(parent: Path, *, topics: str, checkout: Path = ROOT) -> Iterator[Started]:
+def _slipring(
+    parent: Path, *, topics: str, further: str = "", checkout: Path = ROOT
+) -> Iterator[Started]:
     folder = Path(tempfile.mkdtemp(dir=parent))
     config = folder / "broker.toml"
-    config.write_text(SLIPRING_CONFIG.format(topics=topics))
+    config.write_text(SLIPRING_CONFIG.format(topics=topics, further=further))
     arguments = ["--mqtt", "127.0.0.1:0", "--console", "off", "--data", str(folder / "data")]
     command = [sys.executable, "-m", "slipring", "serve", "--config", str(config), *arguments]
     with subprocess.Popen(
@@ -166,10 +172,7 @@ def _slipring(parent: Path, *, topics: str, checkout: Path = ROOT) -> Iterator[S
 
 @contextmanager
 def _mosquitto(folder: Path, *, nodelay: bool) -> Iterator[Started]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    config = folder / "mosquitto.conf"
+    port, config = free_port(), folder / "mosquitto.conf"
     config.write_text(MOSQUITTO_CONFIG.format(port=port, nodelay=str(nodelay).lower()))
     with subprocess.Popen(["mosquitto", "-c", str(config)], stderr=subprocess.DEVNULL) as process:
         while subprocess.call(["mosquitto_pub", "-p", str(port), "-t", "x", "-n"], stderr=-3):
@@ -178,6 +181,32 @@ def _mosquitto(folder: Path, *, nodelay: bool) -> Iterator[Started]:
             yield process.pid, f"127.0.0.1:{port}", None
         finally:
             process.terminate()
+
+
+@contextmanager
+def _nats() -> Iterator[Started]:
+    port = free_port()
+    command = ["nats-server", "--addr", "127.0.0.1", "--port", str(port)]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+        while not _accepts(port):
+            assert process.poll() is None, "NATS does not start"
+        try:
+            yield process.pid, f"127.0.0.1:{port}", None
+        finally:
+            process.terminate()
+
+
+def _accepts(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def free_port() -> int:
+    """A port of loopback that nobody uses."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
 
 
 @contextmanager

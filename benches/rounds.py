@@ -2,10 +2,12 @@
 
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from benches.generator import RunFailed
 from benches.measured_brokers import MeasuredBroker
 
+Case = TypeVar("Case")
 Numbers = Mapping[str, float]
 """What one run found, by name."""
 
@@ -36,6 +38,15 @@ def median(runs: Sequence[Numbers]) -> Numbers:
 def row(cells: Iterable[str]) -> str:
     """One line of a table."""
     return f"| {' | '.join(cells)} |\n"
+
+
+def rows_of(cases: Iterable[Case], row_of: Callable[[Case], str]) -> str:
+    """The lines of a table; each is shown as soon as its case was measured."""
+    rows = []
+    for case in cases:
+        rows.append(row_of(case))
+        print(rows[-1], end="", flush=True)
+    return "".join(rows)
 
 
 def head(cells: Sequence[str]) -> str:

@@ -23,7 +23,7 @@ compile() {
   rm "$before"
 }
 
-compile requirements.lock pyproject.toml --extra spark --extra dbc --extra archive --extra lake --extra plot --extra polars --group dev
+compile requirements.lock pyproject.toml --extra spark --extra dbc --extra archive --extra lake --extra otlp --extra plot --extra polars --group dev
 compile requirements-uv.lock --no-annotate - <<<"$uv_wanted"
 
 if [[ -n ${UPGRADE:-} ]]; then cargo update; else cargo update --workspace; fi

@@ -15,8 +15,9 @@ from slipring.status.description import families, fields, without_links
 from slipring.status.engine import SessionStatus
 from slipring.status.message import LiveMessage, Scrape
 from slipring.status.parameters import ParametersMessage
+from slipring.status.requests import OneRequestMessage, RequestsMessage, TopicStatus
 
-MESSAGES = (LiveMessage, ParametersMessage)
+MESSAGES = (LiveMessage, ParametersMessage, RequestsMessage, OneRequestMessage)
 ROOT = Path(__file__).parents[1]
 CONTRACT = ROOT / "web" / "src" / "model" / "contract.ts"
 DOCS = ROOT / "docs"
@@ -27,6 +28,8 @@ import { fields, list, oneOf, orNull, type TypeOf } from "./shape.ts";
 LINES = textwrap.TextWrapper(width=118, initial_indent="  ", subsequent_indent="  ")
 INNER_SPACE = "\N{NO-BREAK SPACE}"
 """Where a line must not end, until it is written."""
+WORDS_MAX = 6
+"""Words of a choice that are kept in one line."""
 SHAPES = {int: "number", float: "number", str: "text", bool: "truth"}
 WORDS = {int: "number", float: "number", str: "text", bool: "true or false"}
 
@@ -40,6 +43,8 @@ def written() -> dict[Path, str]:
             "console.md",
             live=message_table(LiveMessage),
             parameters=message_table(ParametersMessage),
+            requests=message_table(RequestsMessage),
+            subscribers=message_table(TopicStatus),
         ),
         **_page("observing.md", metrics=metrics_table(), sessions=message_table(SessionStatus)),
     }
@@ -93,7 +98,8 @@ def _typescript(kind: Any) -> str:
     if is_typeddict(kind):
         return str(kind.__name__)
     if get_origin(kind) is Literal:
-        return f"oneOf({f',{INNER_SPACE}'.join(map(json.dumps, inner))})"
+        words = [json.dumps(word).replace(" ", INNER_SPACE) for word in inner]
+        return f"oneOf({(', ' if len(words) > WORDS_MAX else f',{INNER_SPACE}').join(words)})"
     if get_origin(kind) is list:
         return f"list({_typescript(inner[0])})"
     if get_origin(kind) is tuple:

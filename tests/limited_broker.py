@@ -105,15 +105,18 @@ Limited: TypeAlias = Callable[..., LimitedBroker]
 @pytest.fixture
 def limited(tmp_path: Path) -> Iterator[Limited]:
     """Starts a broker with these limits; `mqtt` is the config's table of that name, `users` are
-    its `[[user]]` tables. One that has ended is started again with what it has kept.
+    its `[[user]]` tables, `rules` are tables about topics. One that has ended is started again
+    with what it has kept.
     """
     with ExitStack() as stack:
 
-        def started(mqtt: str = "", users: str = "", **limits: int | str) -> LimitedBroker:
+        def started(
+            mqtt: str = "", users: str = "", rules: str = "", **limits: int | str
+        ) -> LimitedBroker:
             file = tmp_path / "broker.toml"
             rows = "\n".join(f"{key} = {value!r}" for key, value in limits.items())
             anonymous = "allow_anonymous = true" if users else ""
-            file.write_text(f"{anonymous}\n[mqtt]\n{mqtt}\n[limits]\n{rows}\n{users}\n")
+            file.write_text(f"{anonymous}\n[mqtt]\n{mqtt}\n[limits]\n{rows}\n{rules}\n{users}\n")
             running = RunningBroker.start(tmp_path / "data", "--config", str(file))
             stack.callback(running.stop)
             peers = stack.enter_context(ExitStack())

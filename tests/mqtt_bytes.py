@@ -13,7 +13,7 @@ Text: TypeAlias = str | bytes
 Pair: TypeAlias = tuple[Text, Text]
 Value: TypeAlias = int | str | bytes | tuple[str, str]
 PropertyValues: TypeAlias = dict[str, tuple[Value, ...]]
-Giving: TypeAlias = int | Text | Pair | list[Pair] | list[int]
+Giving: TypeAlias = int | Text | Pair | list[Pair] | list[tuple[str, str]] | list[int]
 
 VARIABLE_LENGTH_BYTES_MAX = 4
 

@@ -96,13 +96,26 @@ def broker(tmp_path: Path) -> Iterator[RunningBroker]:
         assert code == 0, errors
 
 
-@pytest.fixture(scope="module")
-def shared_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBroker]:
-    """A broker that tests of one file share. None of them ends it or counts on what it holds; it
-    ends well, and without a traceback in its log.
+@contextmanager
+def broker_in(folder: Path, *arguments: str, config: str = "") -> Iterator[RunningBroker]:
+    """A broker for many tests, with its data and its config file in this folder. It must end well,
+    without a traceback in its log.
     """
-    running = RunningBroker.start(tmp_path_factory.mktemp("shared") / "data")
-    yield running
-    code, errors = running.stop()
+    if config:
+        file = folder / "broker.toml"
+        file.write_text(config)
+        arguments = (*arguments, "--config", str(file))
+    running = RunningBroker.start(folder / "data", *arguments)
+    try:
+        yield running
+    finally:
+        code, errors = running.stop()
     assert code == 0, errors
     assert "Traceback" not in errors, errors[-3000:]
+
+
+@pytest.fixture(scope="module")
+def shared_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBroker]:
+    """A broker that tests of one file share. None of them ends it or counts on what it holds."""
+    with broker_in(tmp_path_factory.mktemp("shared")) as running:
+        yield running

@@ -169,7 +169,7 @@ impl FuzzedClient {
                 self.receive_message(&Publish { properties, ..Publish::new(topic, payload) });
             }
             Further::Listen(topic) => {
-                self.protocol.listen(&[topic]);
+                self.protocol.listen(&[topic], QoS::AtMostOnce);
             }
             Further::Frame(once, payload) => {
                 let qos = if once { QoS::AtMostOnce } else { QoS::AtLeastOnce };

@@ -20,6 +20,10 @@ impl SubscriptionChecks for LengthChooser {
         filter.len() % 2 == 1
     }
 
+    fn has_memory_for(&mut self, filter: &str) -> bool {
+        filter.len() % 5 > 0
+    }
+
     fn check_room(&mut self, filter: &str, identifier: u32, _needs: Needs) -> Result<(), Limit> {
         let has_room = (filter.len() as u32 ^ identifier) & 1 == 1;
         if has_room { Ok(()) } else { Err(Limit::SelectionBytes) }

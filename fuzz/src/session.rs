@@ -289,7 +289,7 @@ impl FuzzedSession {
         assert_eq!(wanted, !self.tree.subscribers(topic).is_empty(), "the tree on {topic:?}");
         if wanted && qos != QoS::AtMostOnce {
             let message = Arc::clone(message);
-            self.outgoing.push(Delivery { message, qos, retain: false, identifiers: None });
+            self.outgoing.push(Delivery::plain(message, qos));
         }
     }
 

@@ -2,8 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from slipring.client import Bus, Clock, Notice, Publisher, Subscription, Tls, connect
+from slipring.client import Bus, Clock, Loss, Notice, Publisher, Subscription, Tls, connect
 from slipring.client.chunks import Chunks
+from slipring.client.parts import Parts
+from slipring.client.service_request import Request, ThreadRequest
+from slipring.client.serving import Service
 from slipring.client.streams import StreamWriter
 from slipring.discovery import FoundBroker, discover
 from slipring.errors import (
@@ -15,11 +18,20 @@ from slipring.errors import (
     NoAnswer,
     PublishRefused,
     Refused,
+    RequestCancelled,
+    RequestDropped,
+    RequestEnded,
     RequestFailed,
+    RequestLost,
+    RequestNotDelivered,
+    RequestRefused,
+    RequestTimedOut,
+    ServiceFailed,
     SlipringError,
 )
 from slipring.model import (
     AlarmLimits,
+    Answer,
     Chunk,
     ConnectionChange,
     Entry,
@@ -54,6 +66,7 @@ WITH_NUMPY = {
 
 __all__ = [
     "AlarmLimits",
+    "Answer",
     "Bus",
     "Chunk",
     "Chunks",
@@ -70,21 +83,33 @@ __all__ = [
     "Hops",
     "InvalidTopic",
     "Kind",
+    "Loss",
     "Message",
     "Newest",
     "NoAnswer",
     "Notice",
     "Parameter",
+    "Parts",
     "PublishRefused",
     "Publisher",
     "Quality",
     "Reason",
     "Refusal",
     "Refused",
+    "Request",
+    "RequestCancelled",
+    "RequestDropped",
+    "RequestEnded",
     "RequestFailed",
+    "RequestLost",
+    "RequestNotDelivered",
+    "RequestRefused",
+    "RequestTimedOut",
     "Sample",
     "Samples",
     "Selection",
+    "Service",
+    "ServiceFailed",
     "SlipringError",
     "Status",
     "Stream",
@@ -92,6 +117,7 @@ __all__ = [
     "Subscription",
     "Table",
     "TableChange",
+    "ThreadRequest",
     "Tls",
     "__version__",
     "connect",

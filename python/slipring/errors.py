@@ -80,6 +80,80 @@ class RequestFailed(SlipringError):
         """What went wrong, as one word: `unknown`, `too_large`, `not_available`."""
 
 
+class RequestEnded(SlipringError):
+    """A request to a service ended without an answer; each way to end has a class of its own."""
+
+    status = "ended"
+    """How it ended: the `slipring-status` that the broker sent."""
+    told = "ended"
+    """The same in words, behind "the request"."""
+
+    def __init__(self, reason: str = "", topic: str = "") -> None:
+        self.reason = reason
+        """Why, as the service or the broker said it; may be empty."""
+        self.topic = topic
+        """The topic of the request."""
+        what = f"the request to {topic!r} {self.told}" if topic else self.told
+        super().__init__(f"{what}: {reason}" if reason else what)
+
+
+class ServiceFailed(RequestEnded):
+    """The service failed and said why; or it died, and no other service took over.
+
+    A handler raises it to fail a request on purpose: `raise ServiceFailed("no fuel")`.
+    """
+
+    status = "failed"
+    told = "failed"
+
+
+class RequestCancelled(RequestEnded):
+    """The request was cancelled, but not by the task that waits for its answer."""
+
+    status = "cancelled"
+    told = "was cancelled"
+
+
+class RequestTimedOut(RequestEnded, TimeoutError):
+    """There was no answer within the request's time-out."""
+
+    status = "timed-out"
+    told = "timed out"
+
+
+class RequestNotDelivered(RequestEnded):
+    """No service takes requests to this topic, and the request did not ask to wait for one."""
+
+    status = "not-delivered"
+    told = "was not delivered: there is no service"
+
+
+class RequestDropped(RequestEnded):
+    """The broker's memory budget was used up, and it dropped the request."""
+
+    status = "dropped"
+    told = "was dropped"
+
+
+class RequestRefused(RequestEnded, Refused):
+    """The broker refused the request; the reason says what is wrong with it."""
+
+    status = "refused"
+    told = "was refused"
+
+    def __init__(self, reason: str = "", topic: str = "", *, code: int = 0) -> None:
+        super().__init__(reason, topic)
+        self.code = code
+        """The broker's reason code, such as 0x97 for a quota exceeded; 0 if it gave none."""
+
+
+class RequestLost(RequestEnded, ConnectionLost):
+    """The session ended before the request did, and with it the request."""
+
+    status = "lost"
+    told = "was lost"
+
+
 class JournalError(SlipringError):
     """The journal cannot be opened, read or written; the message says what and where."""
 

@@ -7,16 +7,22 @@ import asyncio
 import os
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
-from functools import cache, wraps
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar
+from functools import cache, partial, wraps
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, Unpack
 
 from slipring.client import bus as client_bus
 from slipring.client import connecting
 from slipring.client.chunks import Chunks as AsyncChunks
+from slipring.client.losses import Loss
 from slipring.client.notices import Notice
+from slipring.client.payload import Value
+from slipring.client.request_terms import RequestOptions
+from slipring.client.serving import Handler
+from slipring.client.serving import Service as AsyncService
 from slipring.client.streams import StreamWriter as AsyncStreamWriter
 from slipring.client.subscription import Subscription as AsyncSubscription
 from slipring.model import (
+    Answer,
     Chunk,
     ConnectionChange,
     Message,
@@ -81,6 +87,8 @@ class Bus:
 
     publish = _waiting(client_bus.Bus.publish)
     publish_many = _waiting(client_bus.Bus.publish_many)
+    request = _waiting(client_bus.Bus.request)
+    request_many = _waiting(client_bus.Bus.request_many)
     table = _waiting(client_bus.Bus.table)
     current = _waiting(client_bus.Bus.current)
     newest = _waiting(client_bus.Bus.newest)
@@ -112,6 +120,27 @@ class Bus:
         """The messages of these filters: `with bus.subscribe("a/#", qos=1) as messages`."""
         return Subscription(self._inner.subscribe(*filters, **options))
 
+    def ask_parts(
+        self, topic: str, value: Value = b"", **options: Unpack[RequestOptions]
+    ) -> Iterator[Answer]:
+        """Asks, and yields the parts and then the final answer; see `slipring.Bus.ask_parts`."""
+        parts = _run(_called(lambda: self._inner.ask_parts(topic, value, **options)))
+        try:
+            yield from _all(parts)
+        finally:
+            # The garbage collector may do this in the loop's own thread, which must not wait.
+            _loop(os.getpid()).call_soon_threadsafe(parts.close)
+
+    def serve(
+        self, topic_filter: str, handler: Handler, *, concurrency: int = 1, qos: int = 1
+    ) -> "Service":
+        """Answers requests: `with bus.serve("solver/#", solve): ...`; see `slipring.Bus.serve`.
+
+        The handler runs in a thread of its own, and gets a `slipring.ThreadRequest`.
+        """
+        serve = partial(self._inner.serve, concurrency=concurrency, qos=qos)
+        return Service(_run(_called(lambda: serve(topic_filter, handler))))
+
     def declare(
         self, prefix: str, parameters: Mapping[str, Parameter | str], **options: Any
     ) -> "Declared":
@@ -141,6 +170,10 @@ class Bus:
     def notices(self) -> "Notices":
         """Notices to this node: `with bus.notices() as notices`."""
         return Notices(self._inner.notices())
+
+    def losses(self) -> "Losses":
+        """Stored messages of this client that were dropped: `with bus.losses() as losses`."""
+        return Losses(self._inner.losses())
 
     def __enter__(self) -> Self:
         return self
@@ -218,6 +251,33 @@ class Chunks(_Reader[Chunk]):
 
 class Notices(_Reader[Notice]):
     """What `Bus.notices` returns: enter it, then iterate over it."""
+
+
+class Losses(_Reader[Loss]):
+    """What `Bus.losses` returns: enter it, then iterate over it."""
+
+
+class Service:
+    """What `Bus.serve` returns: enter it, and it answers until you leave."""
+
+    def __init__(self, inner: AsyncService) -> None:
+        self._inner = inner
+
+    close = _waiting(AsyncService.close)
+    forever = _waiting(AsyncService.forever)
+    ended = _waiting(AsyncService.ended)
+
+    @property
+    def running(self) -> int:
+        """How many requests it computes at this moment."""
+        return self._inner.running
+
+    def __enter__(self) -> Self:
+        _run(self._inner.__aenter__())
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        _run(self._inner.__aexit__(*raised))
 
 
 class StreamWriter:

@@ -7,7 +7,9 @@ from typing import Any
 
 from slipring.archive.cache import SegmentCache
 from slipring.archive.location import ArchiveLocation
+from slipring.archive.manifest import segment_place
 from slipring.archive.reader import ArchiveReader
+from slipring.archive.segments import HEADER_BYTES, sealed_segments
 from slipring.client import connect
 from slipring.journal.location import OpenJournal
 from tests.faults.trouble import journal_told
@@ -46,15 +48,25 @@ def payload(number: int) -> bytes:
 
 
 def archive_told(broker: RunningBroker, holds: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-    """What the broker tells of its archive, as soon as it is so."""
-    while not holds(told := journal_told(broker)["archive"]):
+    """What the broker tells of its archive, as soon as it is so.
+
+    `sealed_after` counts segments that were sealed by then, and begin where the archive ends or
+    later.
+    """
+    while True:
+        told = dict(journal_told(broker)["archive"])
+        sealed = sealed_segments(broker.data / "journal")
+        later = [one for one in sealed if segment_place(one.name)[0] >= told["end_offset"]]
+        told["sealed_after"] = sum(one.stat().st_size > HEADER_BYTES for one in later)
+        if holds(told):
+            return told
         assert broker.process.poll() is None
-    return dict(told)
 
 
 def is_caught_up(told: dict[str, Any]) -> bool:
-    """Whether every complete segment is archived."""
-    return bool(told["segments"]) and told["waiting"] == 0 and told["failure"] is None
+    """Whether every complete segment is archived. `waiting` may be older than the last of them."""
+    is_complete = told["waiting"] == 0 and told["sealed_after"] == 0
+    return bool(told["segments"]) and is_complete and told["failure"] is None
 
 
 def location(server: S3Server, bucket: str) -> ArchiveLocation:

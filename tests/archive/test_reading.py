@@ -1,5 +1,7 @@
 """What is in the archive is read as from the folder, and joined with the broker without a seam."""
 
+import random
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -107,6 +109,36 @@ def test_a_segment_in_use_is_not_removed(tmp_path: Path, archived: ArchiveLocati
     start = one.read(0, 100, 1 << 20).end
     messages(other, 1000, other.archived_end)
     assert one.read(start, start + 100, 1 << 20).end == start + 100
+
+
+def test_readers_that_drive_each_other_out_of_a_small_cache_all_get_their_segments(
+    tmp_path: Path, archived: ArchiveLocation
+) -> None:
+    """A folder that was being removed was found by the next reader, and kept by its lock."""
+
+    def read(turn: int) -> int:
+        there = ArchiveReader(archived, cache=SegmentCache(tmp_path / "cache", 1))
+        segments = there.manifest.with_messages
+        return sum(
+            there.read(segment.first_offset, segment.first_offset + 1, 1).end > 0
+            for segment in random.Random(turn).choices(segments, k=40)
+        )
+
+    with ThreadPoolExecutor(8) as readers:
+        assert list(readers.map(read, range(8))) == [40] * 8
+    assert not [*(tmp_path / "cache").glob(".new-*")]
+
+
+def test_what_is_left_of_a_removal_that_was_cut_off_is_removed(
+    tmp_path: Path, archived: ArchiveLocation
+) -> None:
+    there = ArchiveReader(archived, cache=SegmentCache(tmp_path / "cache", 1))
+    there.read(0, 1, 1)
+    left = tmp_path / "cache" / f".new-{'0' * 32}"
+    left.mkdir()
+    (left / "0.seg").write_bytes(b"x")
+    messages(there, 1000, there.archived_end)
+    assert not left.exists()
 
 
 def test_the_cache_removes_nothing_that_is_not_its_own(

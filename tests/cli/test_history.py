@@ -15,7 +15,7 @@ import pytest
 from slipring import Parameter, connect
 from slipring.native import JournalReader
 from tests.cli.commands import command, refused, slipring, started
-from tests.running_broker import RunningBroker
+from tests.running_broker import RunningBroker, broker_in
 
 TIME_NS = 1_767_323_045_000_000_000
 RPM = "gripen/engine/rpm"
@@ -45,10 +45,9 @@ async def fly(url: str, rows: int) -> None:
 @pytest.fixture(scope="module")
 def flown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBroker]:
     """A broker whose journal has a thousand rows of three parameters."""
-    running = RunningBroker.start(tmp_path_factory.mktemp("flown") / "data")
-    asyncio.run(fly(running.url, 1_000))
-    yield running
-    assert running.stop()[0] == 0
+    with broker_in(tmp_path_factory.mktemp("flown")) as running:
+        asyncio.run(fly(running.url, 1_000))
+        yield running
 
 
 def test_filters_and_names_choose_columns(flown: RunningBroker, tmp_path: Path) -> None:

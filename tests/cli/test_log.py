@@ -2,18 +2,23 @@
 
 import json
 import logging
+import os
 import signal
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 from paho.mqtt import publish
 
 from slipring.cli.log import TIME, JsonFormatter, LineFormatter
+from slipring.cli.stderr_lines import CHARACTERS_MAX, StderrLines
 from slipring.control.events import EventEntry
+from tests.console_answer import answer
 from tests.raw_mqtt import RawPeer
-from tests.running_broker import RunningBroker
+from tests.running_broker import PATIENCE_S, RunningBroker
 
+KEYS = ["time", "level", "event", "room", "client", "topic", "request", "detail", "message"]
 HOSTILE = "a\x1b[2J\nERROR b\u2028c"
 
 
@@ -50,7 +55,10 @@ def test_a_line_for_programs_has_the_event_in_its_parts() -> None:
         "time": "1970-01-01T00:00:00.000Z",
         "level": "info",
         "event": "connected",
+        "room": "connections",
         "client": HOSTILE,
+        "topic": None,
+        "request": None,
         "detail": "from x",
         "message": f"{HOSTILE} connected from x",
     }
@@ -84,9 +92,7 @@ def log_of(tmp_path: Path, config: str, *client_ids: str) -> list[dict[str, Any]
 
 def test_every_line_of_a_broker_is_json_if_it_is_told_so(tmp_path: Path) -> None:
     rows = log_of(tmp_path, "", HOSTILE)
-    assert all(
-        list(row) == ["time", "level", "event", "client", "detail", "message"] for row in rows
-    )
+    assert all(list(row) == KEYS for row in rows)
     assert [row["event"] for row in rows if row["client"] == HOSTILE] == [
         "connected",
         "disconnected",
@@ -118,3 +124,44 @@ def test_a_client_cannot_write_lines_of_its_own_into_the_log(broker: RunningBrok
     assert "a\\x1b[2J\\nERROR all is lost connected" in errors
     assert "\x1b" not in errors
     assert not any(line.startswith("ERROR") for line in errors.splitlines())
+
+
+def test_a_log_that_nobody_reads_delays_nobody(tmp_path: Path) -> None:
+    """T10: a full pipe keeps neither clients nor the console waiting."""
+    file = tmp_path / "broker.toml"
+    file.write_text("[log]\nburst = 1000\n")
+    broker = RunningBroker.start(tmp_path / "data", "--config", str(file))
+    for at in range(1_000):  # two lines each; a pipe holds 64 kB
+        with RawPeer(broker.host, broker.port) as peer:
+            peer.send(peer.version.connect(f"{at} {'n' * 100}"))
+            assert peer.packet().reason == 0
+    code, text = answer(f"{broker.console}/metrics")
+    assert (code, "slipring_clients" in text) == (200, True)
+    code, errors = broker.stop()
+    assert code == 0
+    assert len(errors) > 100_000
+
+
+def test_lines_that_nobody_reads_are_lost_and_counted() -> None:
+    reading, writing = os.pipe()
+    lines = StderrLines(writing)
+    lines.setFormatter(JsonFormatter())
+    text = "x" * 100_000
+    sent = 3 * CHARACTERS_MAX // len(text)
+    for at in range(sent):
+        lines.emit(record(f"{at} {text}"))
+    read: list[str] = []
+    with os.fdopen(reading) as stream:
+        reader = Thread(target=lambda: read.extend(stream))
+        reader.start()
+        lines.close()
+        lines.thread.join(PATIENCE_S)
+        os.close(writing)
+        reader.join(PATIENCE_S)
+    told = [json.loads(line)["message"] for line in read]
+    [gap] = [at for at, one in enumerate(told) if "are missing here" in one]
+    lost = int(told[gap].split()[0].replace(",", ""))
+    assert len(told) - 1 + lost == sent
+    assert lost > sent // 2
+    numbers = [int(one.split()[0]) for one in told[:gap] + told[gap + 1 :]]
+    assert numbers == [*range(gap), *range(gap + lost, sent)]

@@ -7,7 +7,7 @@ import pytest
 
 from tests.client.table_broker import broker_of_its_own, table_url
 from tests.mosquitto import start_mosquitto
-from tests.running_broker import RunningBroker
+from tests.running_broker import broker_in
 
 __all__ = ["broker_of_its_own", "table_url"]
 
@@ -21,12 +21,9 @@ def broker_url(
     if request.param == "mosquitto":
         yield from run_mosquitto(folder)
         return
-    config = folder / "broker.toml"
-    config.write_text("[limits]\npacket_bytes = 16777216\n")
-    running = RunningBroker.start(folder / "data", "--console", "off", "--config", str(config))
-    yield running.url
-    code, errors = running.stop()
-    assert code == 0, errors
+    config = "[limits]\npacket_bytes = 16777216\n"
+    with broker_in(folder, "--console", "off", config=config) as running:
+        yield running.url
 
 
 @pytest.fixture(scope="session")

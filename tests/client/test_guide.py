@@ -37,6 +37,26 @@ def test_an_example_with_parameters_runs_as_it_stands(example: str, table_url: s
     run(example, table_url)
 
 
+@pytest.mark.parametrize(
+    "example", [one for one in examples("docs/requests.md") if "paho" not in one]
+)
+def test_an_example_with_requests_runs_as_it_stands(example: str, table_url: str) -> None:
+    run(example, table_url)
+
+
+async def test_a_client_of_another_make_serves_as_it_is_written(table_url: str) -> None:
+    (example,) = [one for one in examples("docs/requests.md") if "paho" in one]
+    code = example.replace("1883", table_url.rpartition(":")[2])
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", code)
+    try:
+        async with slipring.connect(table_url) as bus:
+            answer = await bus.request("text/upper", "hello", wait=True, timeout_s=WAIT_S)
+            assert (answer.text, answer.content_type) == ("HELLO", "text/plain")
+    finally:
+        process.terminate()
+        await process.wait()
+
+
 async def test_a_client_of_another_make_selects_as_it_is_written(table_url: str) -> None:
     (example,) = examples("docs/selections.md")
     port = table_url.rpartition(":")[2]
@@ -61,3 +81,4 @@ def test_the_guides_have_examples() -> None:
     assert len(examples("docs/client.md")) >= 4
     assert len(examples("docs/parameters.md")) >= 6
     assert len(examples("README.md")) >= 3
+    assert len(examples("docs/requests.md")) >= 6

@@ -4,16 +4,18 @@ import slipring
 from slipring import sync
 
 NAMES = """
-AlarmLimits Bus Chunk Chunks Clock ConnectError ConnectionChange ConnectionLost DeclareRefused
-Declared Entry FoundBroker Frame FrameError Hops InvalidTopic Kind Message Newest NoAnswer
-Notice Parameter PublishRefused Publisher Quality Reason Refusal Refused RequestFailed Sample
-Samples Selection SlipringError Status Stream StreamWriter Subscription Table TableChange Tls
-__version__ connect discover
+AlarmLimits Answer Bus Chunk Chunks Clock ConnectError ConnectionChange ConnectionLost
+DeclareRefused Declared Entry FoundBroker Frame FrameError Hops InvalidTopic Kind Loss Message
+Newest NoAnswer Notice Parameter Parts PublishRefused Publisher Quality Reason Refusal Refused
+Request RequestCancelled RequestDropped RequestEnded RequestFailed RequestLost RequestNotDelivered
+RequestRefused RequestTimedOut Sample Samples Selection Service ServiceFailed SlipringError Status
+Stream StreamWriter Subscription Table TableChange ThreadRequest Tls __version__ connect discover
 """
 BUS = """
-changes client_id clock close current declare declare_stream is_connected newest notices notify ping
-publish publish_many publisher refusals remembered select session_expiry_s session_present stream
-streams subscribe table table_changes unread_bytes unsent_bytes unsubscribe url
+ask_parts changes client_id clock close current declare declare_stream is_connected losses newest
+notices notify ping publish publish_many publisher refusals remembered request request_many select
+serve session_expiry_s session_present stream streams subscribe table table_changes unread_bytes
+unsent_bytes unsubscribe url
 """
 DECLARED = """
 close flush indices names parameters prefix remove sample topics unsent_bytes write write_row
@@ -45,3 +47,6 @@ def test_the_main_types_have_these_names() -> None:
 def test_the_face_without_asyncio_has_the_same_words() -> None:
     assert set(public(sync.Bus)) <= set(BUS.split())
     assert {"declare", "select", "publish", "subscribe", "ping"} <= set(public(sync.Bus))
+    assert {"ask_parts", "request", "request_many", "serve"} <= set(public(sync.Bus))
+    asynchronous = {"topic_filter", "concurrency", "set"}
+    assert set(public(slipring.Service)) - asynchronous == set(public(sync.Service))

@@ -3,7 +3,6 @@
 import asyncio
 import struct
 from collections.abc import Iterator
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -19,7 +18,7 @@ from slipring.errors import NoAnswer
 from tests.client.fake_broker import DISCONNECT, Peer, fake_broker
 from tests.client.relay import relay_to
 from tests.journal_messages import write_messages
-from tests.running_broker import RunningBroker
+from tests.running_broker import RunningBroker, broker_in
 
 PUBLISH_KEPT = 0x32
 
@@ -27,12 +26,10 @@ PUBLISH_KEPT = 0x32
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBroker]:
     """A broker whose journal has some messages."""
-    data: Path = tmp_path_factory.mktemp("recorded")
-    write_messages(data / "journal", 100)
-    running = RunningBroker.start(data, "--console", "off")
-    yield running
-    code, errors = running.stop()
-    assert code == 0, errors
+    folder = tmp_path_factory.mktemp("recorded")
+    write_messages(folder / "data" / "journal", 100)
+    with broker_in(folder, "--console", "off") as running:
+        yield running
 
 
 def offsets(answer: bytes) -> tuple[int, int]:

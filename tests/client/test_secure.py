@@ -12,7 +12,7 @@ import pytest
 
 import slipring
 from tests.cli.test_serve_listeners import MAKE_CERTIFICATES, port_of
-from tests.running_broker import RunningBroker
+from tests.running_broker import broker_in
 
 AUTHENTICATION = (Path(__file__).parents[2] / "docs" / "authentication.md").read_text()
 USER = re.findall(r"^\[\[user\]\]\n.*\n.*\n", AUTHENTICATION, re.MULTILINE)[0]
@@ -73,20 +73,17 @@ class Secured:
 def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
     folder = tmp_path_factory.mktemp("papers")
     subprocess.run(["sh", "-ec", MAKE_CERTIFICATES], cwd=folder, check=True, capture_output=True)
-    config = folder / "broker.toml"
-    config.write_text(CONFIG.format(folder=folder) + USER)
-    running = RunningBroker.start(folder / "data", "--console", "off", "--config", str(config))
-    yield Secured(
-        plain=running.url,
-        secure=f"mqtts://localhost:{port_of(running.further['secure'])}",
-        mutual=f"mqtts://localhost:{port_of(running.further['mutual'])}",
-        web=f"ws://{running.further['web']}/mqtt",
-        secure_web=f"wss://localhost:{port_of(running.further['secure-web'])}/any/path",
-        local=running.further["local"],
-        papers=folder,
-    )
-    code, errors = running.stop()
-    assert code == 0, errors
+    config = CONFIG.format(folder=folder) + USER
+    with broker_in(folder, "--console", "off", config=config) as running:
+        yield Secured(
+            plain=running.url,
+            secure=f"mqtts://localhost:{port_of(running.further['secure'])}",
+            mutual=f"mqtts://localhost:{port_of(running.further['mutual'])}",
+            web=f"ws://{running.further['web']}/mqtt",
+            secure_web=f"wss://localhost:{port_of(running.further['secure-web'])}/any/path",
+            local=running.further["local"],
+            papers=folder,
+        )
 
 
 async def echo(bus: slipring.Bus, payload: bytes) -> bytes:

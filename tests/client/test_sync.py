@@ -1,10 +1,13 @@
 """The client without asyncio: the same calls, which wait."""
 
+import os
 import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
+from typing import cast
 
 import pytest
 
@@ -103,4 +106,79 @@ def test_ctrl_c_ends_a_program_that_waits(broker_url: str) -> None:
         out, errors = process.communicate(timeout=WAIT_S)
     assert out == b""
     assert process.returncode == -signal.SIGINT
+    assert errors.rstrip().endswith(b"KeyboardInterrupt")
+
+
+def test_requests_are_asked_and_served(table_url: str) -> None:
+    def shout(request: slipring.ThreadRequest) -> str:
+        if request.text == "bad":
+            raise ValueError("no such thing")
+        request.part("listening")
+        return request.text.upper()
+
+    with (
+        sync.connect(table_url) as asker,
+        sync.connect(table_url) as bus,
+        bus.serve("sync-requests/#", shout, concurrency=2) as service,
+    ):
+        assert asker.request("sync-requests/a", "hello", timeout_s=WAIT_S).text == "HELLO"
+        found = [(one.text, one.is_part) for one in asker.ask_parts("sync-requests/a", "a")]
+        assert found == [("listening", True), ("A", False)]
+        with pytest.raises(slipring.ServiceFailed, match="no such thing"):
+            asker.request("sync-requests/a", "bad")
+        ends = asker.request_many([("sync-requests/a", "x"), ("sync-requests/a", "bad")])
+        assert ends[0] == slipring.Answer(b"X")
+        assert isinstance(ends[1], slipring.ServiceFailed)
+        assert service.running == 0
+        with ThreadPoolExecutor(4) as pool:
+            asked = pool.map(lambda number: asker.request("sync-requests/a", number), range(50))
+            assert [int(answer.text) for answer in asked] == list(range(50))
+
+
+def test_a_reader_of_parts_that_is_collected_in_the_loops_thread_stops_nobody(
+    table_url: str,
+) -> None:
+    def solve(request: slipring.ThreadRequest) -> None:
+        request.part("one")
+        while request.ended_as is None:
+            ended.wait(0.01)
+        ended.set()
+
+    ended = threading.Event()
+    with (
+        sync.connect(table_url) as asker,
+        sync.connect(table_url) as bus,
+        bus.serve("sync-collected/#", solve),
+    ):
+        parts = cast("Generator[slipring.Answer]", asker.ask_parts("sync-collected/a"))
+        assert next(parts).text == "one"
+        sync._loop(os.getpid()).call_soon_threadsafe(parts.close)
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(bus.ping).result(WAIT_S) > 0
+        assert ended.wait(WAIT_S), "the request is cancelled"
+
+
+ASKING = """
+from slipring import sync
+with sync.connect({url!r}) as bus:
+    bus.request("sync-interrupted/a", timeout_s=600)
+"""
+
+
+def test_ctrl_c_cancels_the_request(table_url: str) -> None:
+    started, ended = threading.Event(), threading.Event()
+
+    def solve(request: slipring.ThreadRequest) -> None:
+        started.set()
+        while request.ended_as is None and not ended.wait(0.01):
+            pass
+        ended.set()
+
+    with sync.connect(table_url) as bus, bus.serve("sync-interrupted/#", solve):
+        command = [sys.executable, "-W", "error", "-c", ASKING.format(url=table_url)]
+        with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
+            assert started.wait(WAIT_S)
+            process.send_signal(signal.SIGINT)
+            assert ended.wait(WAIT_S)
+            _, errors = process.communicate(timeout=WAIT_S)
     assert errors.rstrip().endswith(b"KeyboardInterrupt")

@@ -57,3 +57,16 @@ def test_a_session_is_ended_and_a_client_disconnected_after_a_question(
     expect(page.locator("#memory-said")).to_have_text("End session: greedy, done")
     expect(holder(page, "greedy")).to_have_count(0)
     assert not broker.peer().connect("greedy", clean=False, properties=KEPT).session_present
+
+
+def test_another_budget_is_set_after_a_question_and_what_is_no_size_is_told(
+    limited: Limited, browser: Browser
+) -> None:
+    broker = limited(memory_bytes=BUDGET_BYTES)
+    page = opened(browser, broker.running.console)
+    for size, told in (("50MB", "the memory budget is 50.0 MB now"), ("much", "not a size")):
+        page.once("dialog", lambda dialog: dialog.accept())
+        page.locator("#memory-size").fill(size)
+        page.locator("#memory-form").get_by_role("button", name="Set").click()
+        expect(page.locator("#memory-said")).to_contain_text(told)
+    expect(page.locator("#memory-used")).to_have_text(re.compile(r"of 50.0 MB$"))

@@ -60,6 +60,10 @@ def test_an_address_reads_as_it_is_written(ip: object, port: int) -> None:
         ("[limits]\nqos0_full = 'drop'", "'drop_newest' or 'disconnect', not 'drop'"),
         ("[limits]\nvalues = -1\nsessions = 0", "limits.values"),
         ("[limits]\nvalues = -1\nsessions = 0", "limits.sessions"),
+        ("[[priority]]\ntopics = ['a']\nlevel = 'urgent'", "priority.0.level: Input should be"),
+        ("[[priority]]\ntopics = ['a/#/b']\nlevel = 'high'", "priority.0.topics.0: 'a/#/b' is not"),
+        ("[[priority]]\ntopics = []\nlevel = 'high'", "priority.0.topics: "),
+        ("[[priority]]\ntopics = ['a']", "priority.0.level: Field required"),
     ],
 )
 def test_a_mistake_says_the_key_and_what_it_may_be(tmp_path: Path, text: str, told: str) -> None:

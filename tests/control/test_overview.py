@@ -18,6 +18,8 @@ class Happened:
     client: str = "gripen"
     detail: str = ""
     at_ns: int = 0
+    topic: str = ""
+    request: str = ""
 
 
 def counted(messages_in: int = 0, **table: int) -> BrokerStatus:
@@ -62,9 +64,9 @@ def test_events_are_told_in_words_and_levels() -> None:
         events(
             Happened("connected", detail="from 127.0.0.1:5 with MQTT 5"),
             Happened("disconnected", detail="keep alive timeout (0x8d)"),
-            Happened("subscribed", detail="gripen/#"),
-            Happened("subscription refused", detail="a/#: quota exceeded (0x97)"),
-            Happened("publish refused", detail="a: not a number"),
+            Happened("subscribed", topic="gripen/#"),
+            Happened("subscription refused", topic="a/#", detail="quota exceeded (0x97)"),
+            Happened("publish refused", topic="a", detail="not a number"),
             Happened("dropped", detail="12 messages: it does not keep up"),
             Happened("failed", client="journal", detail="no space"),
         ),

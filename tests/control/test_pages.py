@@ -3,7 +3,8 @@
 import re
 from pathlib import Path
 
-from slipring.control.events import KINDS, LINES_MAX
+from slipring.control.event_kinds import KINDS
+from slipring.control.events import LINES_MAX
 from slipring.control.limits import LimitsSection
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -29,6 +30,6 @@ def test_the_page_of_the_limits_has_the_reason_codes_of_the_configuration() -> N
 
 
 def test_the_page_about_the_log_has_every_event_with_its_level() -> None:
-    shown = {kind.strip("`"): level for kind, level, _ in rows("observing.md")}
-    assert shown == {name: kind.level for name, kind in KINDS.items()}
+    shown = {name.strip("`"): (room, level) for name, room, level, _ in rows("observing.md")}
+    assert shown == {name: (kind.room, kind.level) for name, kind in KINDS.items()}
     assert f"at most {LINES_MAX} get a line each" in (DOCS / "observing.md").read_text()

@@ -28,13 +28,14 @@ def test_what_there_is_is_one_line() -> None:
         sessions=1,
         queued=17,
         retained=2,
+        requests=3,
         seconds=0.5,
     )
     ((level, line),) = log_lines(found)
     assert level == logging.INFO
     assert line == (
         "journal 5ca1ab1e: 1,234 messages kept, offsets 5 to 1,238 in 3 segments; "
-        "recovered 1 session, 17 messages that wait, 2 retained messages in 0.50 s"
+        "recovered 1 session, 17 messages that wait, 2 retained messages, 3 requests in 0.50 s"
     )
 
 

@@ -48,6 +48,10 @@ def test_the_same_file_changes_nothing() -> None:
             {"durability": [{"topics": ["a", "b/#"], "level": "process"}]},
             "durability is process for a b/# now, was empty",
         ),
+        (
+            {"priority": [{"topics": ["a", "b/#"], "level": "high"}]},
+            "priority is high for a b/# now, was empty",
+        ),
     ],
 )
 def test_what_the_plan_has_changes_while_running(after: dict[str, Any], told: str) -> None:

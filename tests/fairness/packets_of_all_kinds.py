@@ -51,6 +51,7 @@ QUESTIONS: dict[str, list[tuple[str, object]]] = {
         ("streams/declare", {"streams": OWN_STREAMS}),
         ("streams/remove", {"names": [row["name"] for row in OWN_STREAMS]}),
     ],
+    "memory": [("memory", b"")],
     "about the journal": [("journal/about", b"")],
     "the journal": [("journal/read", struct.pack("<QQI", 0, FAR, 4 << 20))],
     "samples in the journal": [("journal/samples", struct.pack("<QQ", 0, FAR))],

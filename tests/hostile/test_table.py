@@ -6,7 +6,6 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from slipring import DeclareRefused, Parameter, PublishRefused
 from slipring.native import encode_frame
 from tests.console_answer import overview
 from tests.metrics import Metrics
-from tests.running_broker import RunningBroker
+from tests.running_broker import RunningBroker, broker_in
 
 CONTENT_TYPE = "application/vnd.slipring.frame"
 F64, BOOL = 11, 1
@@ -26,13 +25,9 @@ HOUR_NS = 3_600_000_000_000
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBroker]:
     """A broker with room for a hundred parameters."""
-    folder: Path = tmp_path_factory.mktemp("table")
-    config = folder / "broker.toml"
-    config.write_text("[limits]\nparameters = 100\n")
-    running = RunningBroker.start(folder / "data", "--config", str(config))
-    yield running
-    code, errors = running.stop()
-    assert code == 0, errors
+    folder = tmp_path_factory.mktemp("table")
+    with broker_in(folder, config="[limits]\nparameters = 100\n") as running:
+        yield running
 
 
 @dataclass

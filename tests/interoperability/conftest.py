@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.running_broker import RunningBroker
+from tests.running_broker import RunningBroker, broker_in
 
 CONFIG = """
 [[listener]]
@@ -17,13 +17,8 @@ websocket = true
 @pytest.fixture(scope="module")
 def standing_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBroker]:
     """A broker that all tests of a file share; `web` is its WebSocket listener."""
-    folder = tmp_path_factory.mktemp("clients")
-    config = folder / "broker.toml"
-    config.write_text(CONFIG)
-    running = RunningBroker.start(folder / "data", "--config", str(config))
-    yield running
-    code, errors = running.stop()
-    assert code == 0, errors
+    with broker_in(tmp_path_factory.mktemp("clients"), config=CONFIG) as running:
+        yield running
 
 
 @pytest.fixture

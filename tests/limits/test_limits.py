@@ -28,6 +28,7 @@ from tests.mqtt_bytes import Pair, properties
 from tests.raw_mqtt import V5, V311, Kind, Packet, RawPeer, Version, Will
 from tests.remote.asking import BUSY as ASK_AGAIN
 from tests.remote.asking import FINE, Asker
+from tests.requests import test_bounds
 
 BUSY, ELSEWHERE, QUOTA = 0x89, 0x9C, 0x97
 TOO_LARGE, NO_CLIENT_ID, NO_TOPIC, NO_FILTER = 0x95, 0x85, 0x90, 0x8F
@@ -44,6 +45,7 @@ def test_every_limit_has_a_test_here() -> None:
         *dir(test_quotas),
         *dir(test_memory),
         *dir(test_passwords),
+        *dir(test_bounds),
     ]
     tests = [name for name in names if name.startswith("test_")]
     keys = set(LimitsSection.model_fields) - POLICIES

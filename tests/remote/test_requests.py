@@ -24,7 +24,7 @@ from tests.remote.asking import (
     TOPIC,
     Asker,
 )
-from tests.running_broker import RunningBroker
+from tests.running_broker import RunningBroker, broker_in
 
 WHOLE = struct.pack("<QQI", 0, 1000, 1 << 20)
 
@@ -32,12 +32,10 @@ WHOLE = struct.pack("<QQI", 0, 1000, 1 << 20)
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBroker]:
     """A broker whose journal has 1000 messages, and gets no more."""
-    data = tmp_path_factory.mktemp("recorded")
-    write_messages(data / "journal", 1000, segment_bytes=5000)
-    running = RunningBroker.start(data)
-    yield running
-    code, errors = running.stop()
-    assert code == 0, errors
+    folder = tmp_path_factory.mktemp("recorded")
+    write_messages(folder / "data" / "journal", 1000, segment_bytes=5000)
+    with broker_in(folder) as running:
+        yield running
 
 
 @pytest.fixture(scope="module")
@@ -45,13 +43,10 @@ def everywhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBrok
     """A broker with a listener of every kind."""
     folder = tmp_path_factory.mktemp("everywhere")
     make_certificate(folder)
-    config = folder / "broker.toml"
-    config.write_text(LISTENERS.format(folder=folder))
     write_messages(folder / "data" / "journal", 500, segment_bytes=5000)
-    running = RunningBroker.start(folder / "data", "--config", str(config), "--console", "off")
-    yield running
-    code, errors = running.stop()
-    assert code == 0, errors
+    config = LISTENERS.format(folder=folder)
+    with broker_in(folder, "--console", "off", config=config) as running:
+        yield running
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from slipring.native import list_consumers
 from slipring.pipeline import run
 from tests.cli.test_serve_listeners import MAKE_CERTIFICATES, port_of
 from tests.journal_messages import payloads, write_messages
-from tests.running_broker import RunningBroker
+from tests.running_broker import RunningBroker, broker_in
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -46,14 +46,11 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
     folder = tmp_path_factory.mktemp("guarded")
     subprocess.run(["sh", "-ec", MAKE_CERTIFICATES], cwd=folder, check=True, capture_output=True)
     write_messages(folder / "data" / "journal", 5000, segment_bytes=20_000)
-    config = folder / "broker.toml"
     other = USER.replace('"lake"', '"pump"').replace("journal = true", "")
-    config.write_text(CONFIG.format(folder=folder) + USER + other)
-    running = RunningBroker.start(folder / "data", "--console", "off", "--config", str(config))
-    port = port_of(running.further["secure"])
-    yield Guarded(running, f"mqtts://localhost:{port}", str(folder / "ca.pem"))
-    code, errors = running.stop()
-    assert code == 0, errors
+    config = CONFIG.format(folder=folder) + USER + other
+    with broker_in(folder, "--console", "off", config=config) as running:
+        port = port_of(running.further["secure"])
+        yield Guarded(running, f"mqtts://localhost:{port}", str(folder / "ca.pem"))
 
 
 def reader(spark: SparkSession, user: str = "lake", password: str = "pencil") -> DataFrameReader:

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args, get_origin, is_typeddict
 import pytest
 
 from slipring.console.live_message import LivePosition, live_message
+from slipring.console.requests import requests_message
 from slipring.control import Broker
 from slipring.control.config import Config
 from slipring.status.description import fields
@@ -21,7 +22,17 @@ from slipring.status.engine import (
     StartReceipt,
 )
 from slipring.status.message import LiveMessage
-from tests.raw_mqtt import V5, RawPeer
+from slipring.status.requests import (
+    RequestsMessage,
+    RequestStatus,
+    ServiceStatus,
+    TopicRequests,
+    TopicStatus,
+    WaitingTopic,
+)
+from tests.mqtt_bytes import properties
+from tests.raw_mqtt import V5, Kind, RawPeer
+from tests.request_peers import ask, serve
 from tests.status.blank import blank
 
 KEPT = b"\x11\x00\x00\x0e\x10"
@@ -67,6 +78,11 @@ def broker(tmp_path: Path) -> Iterator[Broker]:
             here.connect("here")
             here.send(V5.subscribe(1, "b/#"), V5.publish("a/b/c", b"1", retain=True))
             here.settle()
+            serve(here, "work", 2)
+            ask(here, "work", b"1")
+            waits = properties(user=("slipring-wait", "1"))
+            here.send(V5.publish("later/on", b"1", qos=1, packet_id=2, properties=waits))
+            here.until(Kind.PUBACK)
             made.poll()
             yield made
     finally:
@@ -82,6 +98,11 @@ def test_the_engine_tells_what_is_described(broker: Broker) -> None:
         (list[SessionStatus], sessions),
         (list[OwnerShare], engine.owners(10)),
         (list[PrefixTraffic], engine.prefixes(10)),
+        (list[RequestStatus], engine.requests(10)),
+        (list[ServiceStatus], engine.services(10)),
+        (list[TopicRequests], engine.request_topics(10)),
+        (list[WaitingTopic], engine.waiting(10)),
+        (TopicStatus, engine.topic("b/c", 10)),
         (BrokerStatus, engine.status()),
         (StartReceipt, engine.receipt),
     ):
@@ -93,6 +114,12 @@ def test_the_console_sends_what_is_described(broker: Broker) -> None:
     message, _ = live_message(broker, LivePosition())
     assert all(message[name] for name in ("clients", "away", "holders", "owners", "values"))
     assert differences(LiveMessage, message) == []
+
+
+def test_the_console_tells_of_requests_what_is_described(broker: Broker) -> None:
+    message = requests_message(broker, {})
+    assert all(message[name] for name in ("requests", "services", "topics", "waiting"))
+    assert differences(RequestsMessage, message) == []
 
 
 def test_a_difference_is_found() -> None:

@@ -15,6 +15,7 @@ ONLY_IN: dict[str, frozenset[str]] = {
     "deltalake": frozenset({"slipring.lake"}),
     "cantools": frozenset({"slipring.dictionary"}),
     "obstore": frozenset({"slipring.archive"}),
+    "opentelemetry": frozenset({"slipring.logs"}),
     "starlette": frozenset({"slipring.console"}),
     "uvicorn": frozenset({"slipring.console"}),
     "zeroconf": frozenset({"slipring.discovery"}),

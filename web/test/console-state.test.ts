@@ -14,7 +14,7 @@ function source(changes: object = {}): string {
     blank(LiveMessage, {
       at_ms: 1_000,
       rates: blank(FIELDS.rates, { messages_in: 1 }),
-      memory: { bytes: 1, budget: 4 },
+      memory: blank(FIELDS.memory, { bytes: 1, budget: 4 }),
       holders: [blank(FIELDS.holders.list, { state: "away" })],
       owners: [blank(FIELDS.owners.list, { most: 75 })],
       limits: [blank(FIELDS.limits.list, { times: 2 })],

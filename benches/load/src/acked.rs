@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use mio::net::TcpStream;
 use mio::{Events, Poll};
+use slipring_wire::QoS;
 
 use crate::Result;
 use crate::arguments::AckedArguments;
@@ -12,25 +13,27 @@ use crate::handshake::Handshake;
 use crate::numbered::Template;
 use crate::percentiles::Percentiles;
 use crate::receive_buffer::{ReceiveBuffer, each_packet, scratch};
+use crate::requests::template::RequestTemplate;
 use crate::run_report::RunReport;
 use crate::send_buffer::SendBuffer;
+use crate::topics::topic;
 use crate::unacked::UnackedMessages;
 
 const PUBACK: u8 = 0x40;
 /// How often messages are sent when there is a rate.
 const SEND_INTERVAL: Duration = Duration::from_millis(1);
+/// How long a stored request waits: a day, in seconds.
+const STORED_S: &str = "86400";
 
 /// Publishes, and reports how many messages were acknowledged and how soon.
 pub fn run(arguments: &AckedArguments) -> Result<()> {
-    let version = arguments.target.version();
-    let handshakes = (0..arguments.publishers)
-        .map(|number| Handshake::new(version, &format!("load-acked-{number}")));
+    let handshakes = (0..arguments.publishers).map(|number| handshake(arguments, number));
     let dialled = dial(arguments.target.address, handshakes, AT_ONCE)?;
     let publishers = (0_u32..).zip(dialled.streams).map(|(number, stream)| Publisher {
         stream,
         received: ReceiveBuffer::default(),
         unsent: SendBuffer::default(),
-        template: Template::new(version, number, arguments.bytes),
+        template: PublisherTemplate::new(arguments, number),
         unacked: UnackedMessages::new(arguments.window),
     });
     let mut run = AckedTraffic {
@@ -52,12 +55,54 @@ pub fn run(arguments: &AckedArguments) -> Result<()> {
     Ok(())
 }
 
+fn handshake(arguments: &AckedArguments, number: u32) -> Handshake {
+    let client_id = acked_id(number);
+    if arguments.stored_requests {
+        return Handshake::kept(&client_id);
+    }
+    Handshake::new(arguments.target.version(), &client_id)
+}
+
+/// The client identifier of a publisher.
+pub fn acked_id(number: u32) -> String {
+    format!("load-acked-{number}")
+}
+
+/// What a publisher sends: messages, or requests that wait for a service.
+enum PublisherTemplate {
+    Message(Template),
+    Request(RequestTemplate),
+}
+
+impl PublisherTemplate {
+    fn new(arguments: &AckedArguments, number: u32) -> Self {
+        if !arguments.stored_requests {
+            return Self::Message(Template::new(
+                arguments.target.version(),
+                number,
+                arguments.bytes,
+            ));
+        }
+        let (topic, answers) = (topic(u64::from(number)), format!("bench/answers/{number:06}"));
+        let words = [("slipring-timeout", STORED_S), ("slipring-wait", "1")];
+        let qos = QoS::AtLeastOnce;
+        Self::Request(RequestTemplate::new(&topic, &answers, &words, qos, arguments.bytes))
+    }
+
+    fn append(&mut self, number: u64, out: &mut Vec<u8>) {
+        match self {
+            Self::Message(template) => template.append(number, out),
+            Self::Request(template) => template.append(number, out),
+        }
+    }
+}
+
 /// One publisher.
 struct Publisher {
     stream: TcpStream,
     received: ReceiveBuffer,
     unsent: SendBuffer,
-    template: Template,
+    template: PublisherTemplate,
     unacked: UnackedMessages,
 }
 

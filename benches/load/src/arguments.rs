@@ -6,6 +6,9 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 use slipring_wire::{QoS, Version};
 
+use crate::flood::FloodArguments;
+use crate::requests::arguments::{CollectArguments, RequestsArguments};
+
 /// A load generator for any MQTT broker. Each run prints one line of JSON.
 #[derive(Parser)]
 #[command(name = "slipring-load")]
@@ -28,6 +31,12 @@ pub enum Command {
     Keep(KeepArguments),
     /// Resume that session, and count acknowledged messages that it does not deliver
     Kept(KeptArguments),
+    /// Ask, answer, and time each request to its answer
+    Requests(RequestsArguments),
+    /// Resume the sessions of `acked --stored-requests`, answer everything, and count the ends
+    Collect(CollectArguments),
+    /// Publish as much as the broker takes, until standard input closes
+    Flood(FloodArguments),
     /// Connect all clients at once
     Connect(ConnectArguments),
     /// Connect clients a few at a time, and keep them until standard input closes
@@ -113,6 +122,15 @@ pub struct LatencyArguments {
     /// Bytes of each payload; the first eight are the time of sending
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u64).range(8..))]
     pub bytes: u64,
+    /// Quality of service: 0 or 1
+    #[arg(long, default_value = "0", value_parser = parse_qos)]
+    pub qos: QoS,
+    /// The messages' `slipring-priority` (MQTT 5): high, normal or low
+    #[arg(long, requires = "is_v5")]
+    pub priority: Option<String>,
+    /// Another filter of the subscribers; its messages are read and not counted
+    #[arg(long)]
+    pub beside: Option<String>,
     /// Clients that publish, evenly spread over time
     #[arg(long, default_value_t = 1)]
     pub publishers: usize,
@@ -158,6 +176,9 @@ pub struct AckedArguments {
     /// Print a line when this many are acknowledged, and go on
     #[arg(long, default_value_t = 0)]
     pub tell_after: u64,
+    /// Each message is a request to Slipring that waits for a service; the sessions are kept (MQTT 5)
+    #[arg(long, requires = "is_v5")]
+    pub stored_requests: bool,
     /// If the broker closes the connection, end the run and report what was measured so far
     #[arg(long)]
     pub until_closed: bool,
@@ -227,7 +248,7 @@ pub struct ForwardArguments {
     pub listen: SocketAddr,
 }
 
-fn parse_qos(text: &str) -> Result<QoS, String> {
+pub fn parse_qos(text: &str) -> Result<QoS, String> {
     match text {
         "0" => Ok(QoS::AtMostOnce),
         "1" => Ok(QoS::AtLeastOnce),

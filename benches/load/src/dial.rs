@@ -22,6 +22,8 @@ pub struct DialledClients {
     /// The streams are registered here; their tokens are their numbers.
     pub poll: Poll,
     pub streams: Vec<TcpStream>,
+    /// What each has received behind its last answer: messages of others come at once.
+    pub received: Vec<ReceiveBuffer>,
     /// From the first connection to the last answer.
     pub elapsed: Duration,
     /// Nanoseconds of each client from its connection to its last answer.
@@ -66,12 +68,11 @@ pub fn dial(
             done += usize::from(is_done.map_err(|error| format!("client {number}: {error}"))?);
         }
     }
-    Ok(DialledClients {
-        poll,
-        elapsed: began.elapsed(),
-        waits_ns: clients.iter().filter_map(|client| client.wait_ns).collect(),
-        streams: clients.into_iter().map(|client| client.stream).collect(),
-    })
+    let elapsed = began.elapsed();
+    let waits_ns = clients.iter().filter_map(|client| client.wait_ns).collect();
+    let (streams, received) =
+        clients.into_iter().map(|client| (client.stream, client.received)).unzip();
+    Ok(DialledClients { poll, streams, received, elapsed, waits_ns })
 }
 
 /// Waits for events, whatever signals interrupt it.
@@ -117,6 +118,9 @@ impl DiallingClient {
         }
         let mut is_done = false;
         self.received.read(&mut self.stream, scratch, |bytes| {
+            if is_done {
+                return Ok(0);
+            }
             let PacketSplit::Whole(answer) = split_packet(bytes, usize::MAX)? else {
                 return Ok(0);
             };

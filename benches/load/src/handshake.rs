@@ -3,13 +3,16 @@
 use std::collections::VecDeque;
 
 use slipring_wire::{
-    Connect, Packet, PacketId, Properties, QoS, RawPacket, Reason, Subscribe, Subscription, Version,
+    Connect, Packet, PacketId, Properties, PropertiesBuf, PropertyId, QoS, RawPacket, Reason,
+    Subscribe, Subscription, Value, Version,
 };
 
 use crate::Result;
 
 /// Filters in one SUBSCRIBE.
 const FILTERS_MAX: usize = 100;
+/// How long a session of MQTT 5 is kept: an hour.
+const KEPT_S: u32 = 3_600;
 
 /// The packets still to be sent.
 pub struct Handshake {
@@ -21,21 +24,33 @@ pub struct Handshake {
 impl Handshake {
     /// Only CONNECT.
     pub fn new(version: Version, client_id: &str) -> Self {
-        Self::connect(version, client_id, true)
+        Self::connect(version, client_id, true, Properties::NONE)
+    }
+
+    /// Only CONNECT, in MQTT 5, for a session that outlives the connection.
+    pub fn kept(client_id: &str) -> Self {
+        let mut properties = PropertiesBuf::new();
+        properties.push(PropertyId::SessionExpiryInterval, Value::Four(KEPT_S));
+        Self::connect(Version::V5, client_id, false, properties.borrow())
     }
 
     /// Only CONNECT, in MQTT 3.1.1, for a session that outlives the connection.
     pub fn persistent(client_id: &str) -> Self {
-        Self::connect(Version::V311, client_id, false)
+        Self::connect(Version::V311, client_id, false, Properties::NONE)
     }
 
-    fn connect(version: Version, client_id: &str, clean_start: bool) -> Self {
+    fn connect(
+        version: Version,
+        client_id: &str,
+        clean_start: bool,
+        properties: Properties<'_>,
+    ) -> Self {
         let connect = Packet::Connect(Box::new(Connect {
             version,
             clean_start,
             keep_alive_s: 0,
             client_id,
-            properties: Properties::NONE,
+            properties,
             will: None,
             user_name: None,
             password: None,
@@ -57,6 +72,13 @@ impl Handshake {
             });
             self.requests.push_back(encoded(&subscribe, self.version));
         }
+        self
+    }
+
+    /// Then also SUBSCRIBE as a service that computes so many requests at once.
+    pub fn serve(mut self, filter: &str, qos: QoS, at_once: u16) -> Self {
+        self.qos = qos;
+        self.requests.push_back(serve_packet(filter, qos, at_once));
         self
     }
 
@@ -89,6 +111,19 @@ impl Handshake {
             None => Ok(()),
         }
     }
+}
+
+/// SUBSCRIBE of a service that computes so many requests of Slipring at once.
+pub fn serve_packet(filter: &str, qos: QoS, at_once: u16) -> Vec<u8> {
+    let mut properties = PropertiesBuf::new();
+    let at_once = at_once.to_string();
+    properties.push(PropertyId::UserProperty, Value::Pair("slipring-serve", &at_once));
+    let subscribe = Packet::Subscribe(Subscribe {
+        packet_id: PacketId::new(1).expect("not zero"),
+        properties: properties.borrow(),
+        subscriptions: vec![Subscription { qos, ..Subscription::new(filter) }],
+    });
+    encoded(&subscribe, Version::V5)
 }
 
 fn encoded(packet: &Packet<'_>, version: Version) -> Vec<u8> {

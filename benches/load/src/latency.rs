@@ -5,15 +5,16 @@ use std::time::{Duration, Instant};
 
 use mio::net::TcpStream;
 use mio::{Events, Poll};
-use slipring_wire::QoS;
 
 use crate::Result;
 use crate::arguments::LatencyArguments;
+use crate::delivery::ReceivedPackets;
 use crate::dial::{AT_ONCE, DialledClients, PATIENCE, dial, wait};
 use crate::handshake::Handshake;
 use crate::percentiles::Percentiles;
 use crate::receive_buffer::{ReceiveBuffer, each_packet, scratch};
 use crate::run_report::RunReport;
+use crate::send_buffer::SendBuffer;
 use crate::sender::{Schedule, Sender, SentCount};
 use crate::topics::topic;
 
@@ -24,17 +25,21 @@ const SILENCE: Duration = Duration::from_secs(2);
 
 /// Sends, receives, and reports the percentiles.
 pub fn run(arguments: &LatencyArguments) -> Result<()> {
-    let DialledClients { poll, mut streams, .. } =
+    let DialledClients { poll, mut streams, received, .. } =
         dial(arguments.target.address, handshakes(arguments), AT_ONCE)?;
     let publishers = streams.split_off(arguments.subscribers);
     let clock = Instant::now();
     let schedule = Schedule::new(arguments, clock);
     let sent = schedule.sent();
-    let sender = Sender::new(publishers, arguments.target.version(), schedule);
-    let sending = std::thread::spawn(move || sender.run());
-    let mut receiver = Receiver::new(poll, streams, arguments, clock);
+    let mut sender = Sender::new(publishers, arguments, schedule)?;
+    // The sender's sockets stay open: one that is closed with unread acknowledgements resets its connection, and the
+    // broker loses what it has not read of it.
+    let sending = std::thread::spawn(move || (sender.run(), sender));
+    let clients = streams.into_iter().zip(received).collect();
+    let mut receiver = Receiver::new(poll, clients, arguments, clock);
     receiver.run(&sent)?;
-    let late_ns = sending.join().map_err(|_| "the sending thread failed")??;
+    let (late_ns, _sender) = sending.join().map_err(|_| "the sending thread failed")?;
+    let late_ns = late_ns?;
     RunReport::default()
         .number("messages", sent.messages.load(Ordering::Relaxed))
         .number("delivered", receiver.delivered)
@@ -49,17 +54,27 @@ fn handshakes(arguments: &LatencyArguments) -> impl ExactSizeIterator<Item = Han
     (0..subscribers + arguments.publishers).map(move |number| {
         let handshake = Handshake::new(version, &format!("load-latency-{number}"));
         if number < subscribers {
-            handshake.subscribe(&[topic(0)], QoS::AtMostOnce)
+            let filters: Vec<String> =
+                [topic(0)].into_iter().chain(arguments.beside.clone()).collect();
+            handshake.subscribe(&filters, arguments.qos)
         } else {
             handshake
         }
     })
 }
 
+struct Subscriber {
+    stream: TcpStream,
+    received: ReceiveBuffer,
+    answers: SendBuffer,
+}
+
 struct Receiver {
     poll: Poll,
-    clients: Vec<(TcpStream, ReceiveBuffer)>,
+    clients: Vec<Subscriber>,
     payload_bytes: usize,
+    /// What the body of each packet that counts begins with.
+    topic: Vec<u8>,
     clock: Instant,
     delivered: u64,
     times_ns: Vec<u64>,
@@ -69,15 +84,23 @@ struct Receiver {
 impl Receiver {
     fn new(
         poll: Poll,
-        streams: Vec<TcpStream>,
+        clients: Vec<(TcpStream, ReceiveBuffer)>,
         arguments: &LatencyArguments,
         clock: Instant,
     ) -> Self {
-        let expected = arguments.messages as usize * arguments.publishers * streams.len();
+        let expected = arguments.messages as usize * arguments.publishers * clients.len();
         Self {
             poll,
-            clients: streams.into_iter().map(|stream| (stream, ReceiveBuffer::default())).collect(),
+            clients: clients
+                .into_iter()
+                .map(|(stream, received)| Subscriber {
+                    stream,
+                    received,
+                    answers: SendBuffer::default(),
+                })
+                .collect(),
             payload_bytes: arguments.bytes as usize,
+            topic: [&(topic(0).len() as u16).to_be_bytes()[..], topic(0).as_bytes()].concat(),
             clock,
             delivered: 0,
             times_ns: Vec::with_capacity(expected),
@@ -89,21 +112,27 @@ impl Receiver {
     fn run(&mut self, sent: &SentCount) -> Result<()> {
         let (mut events, mut scratch) = (Events::with_capacity(1_024), scratch());
         let mut heard = Instant::now();
+        for number in 0..self.clients.len() {
+            self.read(number, &mut scratch)?; // nobody is told again of what came since the handshake
+        }
         while !self.has_all(sent) {
             wait(&mut self.poll, &mut events, Some(LOOK))?;
             let is_over = self.may_miss && sent.is_finished.load(Ordering::Acquire);
-            if is_over && events.is_empty() && heard.elapsed() > SILENCE {
+            if is_over && heard.elapsed() > SILENCE {
                 return Ok(());
             }
-            if events.is_empty() && heard.elapsed() > PATIENCE {
+            if heard.elapsed() > PATIENCE {
                 return Err(format!("only {} messages arrived", self.delivered).into());
             }
-            for event in events.iter().filter(|event| event.is_readable()) {
-                heard = Instant::now();
-                // Larger tokens are publishers, which have nothing to read.
+            let before = self.delivered;
+            for event in &events {
+                // Larger tokens are publishers, who do not wait for what they could read.
                 if event.token().0 < self.clients.len() {
                     self.read(event.token().0, &mut scratch)?;
                 }
+            }
+            if self.delivered > before {
+                heard = Instant::now();
             }
         }
         Ok(())
@@ -115,17 +144,22 @@ impl Receiver {
     }
 
     fn read(&mut self, number: usize, scratch: &mut [u8]) -> Result<()> {
-        let (stream, received) = &mut self.clients[number];
-        let (clock, payload_bytes) = (self.clock, self.payload_bytes);
-        let (delivered, times_ns) = (&mut self.delivered, &mut self.times_ns);
+        let Subscriber { stream, received, answers } = &mut self.clients[number];
+        let (clock, payload_bytes, topic) = (self.clock, self.payload_bytes, &self.topic);
+        let (delivered, times_ns, out) = (&mut self.delivered, &mut self.times_ns, answers.bytes());
         received.read(stream, scratch, |bytes| {
             let now_ns = clock.elapsed().as_nanos() as u64;
             each_packet(bytes, |packet| {
-                *delivered += 1;
-                times_ns.extend(stamp(packet.body, payload_bytes).map(|sent| now_ns - sent));
+                ReceivedPackets::default().take(packet, out)?;
+                if packet.body.starts_with(topic) {
+                    *delivered += 1;
+                    times_ns.extend(stamp(packet.body, payload_bytes).map(|sent| now_ns - sent));
+                }
                 Ok(())
             })
-        })
+        })?;
+        answers.flush(stream)?;
+        Ok(())
     }
 }
 

@@ -10,6 +10,7 @@ mod connect;
 mod delivery;
 mod descriptors;
 mod dial;
+mod flood;
 mod forward;
 mod handshake;
 mod kept;
@@ -18,6 +19,7 @@ mod numbered;
 mod packet_ring;
 mod percentiles;
 mod receive_buffer;
+mod requests;
 mod ring_position;
 mod run_report;
 mod send_buffer;
@@ -58,6 +60,9 @@ fn run(command: Command) -> Result<()> {
         Command::Acked(arguments) => acked::run(&arguments),
         Command::Keep(arguments) => kept::keep(&arguments),
         Command::Kept(arguments) => kept::kept(&arguments),
+        Command::Requests(arguments) => requests::run(&arguments),
+        Command::Collect(arguments) => requests::collect(&arguments),
+        Command::Flood(arguments) => flood::run(&arguments),
         Command::Connect(arguments) => connect::burst(&arguments),
         Command::Idle(arguments) => connect::idle(&arguments),
         Command::SubscribeMany(arguments) => connect::subscribe_many(&arguments),

@@ -8,11 +8,14 @@ use std::time::{Duration, Instant};
 
 use mio::net::TcpStream;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use slipring_wire::{Packet, Publish, Version};
+use slipring_wire::{
+    Packet, PacketId, PacketSplit, PropertiesBuf, PropertyId, Publish, QoS, Value, split_packet,
+};
 
 use crate::Result;
 use crate::arguments::LatencyArguments;
 use crate::dial::PATIENCE;
+use crate::numbered::id_of;
 use crate::run_report::RunReport;
 use crate::send_buffer::write_some;
 use crate::standard_input;
@@ -67,19 +70,36 @@ impl Schedule {
 pub struct Sender {
     publishers: Vec<TcpStream>,
     packet: Vec<u8>,
+    /// Where the packet identifier is, at QoS 1.
+    id_at: Option<usize>,
     schedule: Schedule,
 }
 
 impl Sender {
-    pub fn new(publishers: Vec<TcpStream>, version: Version, schedule: Schedule) -> Self {
-        let mut packet = Vec::new();
-        let payload = vec![b'x'; schedule.payload_bytes];
-        Packet::Publish(Publish::new(&topic(0), &payload)).encode(version, &mut packet);
-        Self { publishers, packet, schedule }
+    pub fn new(
+        publishers: Vec<TcpStream>,
+        arguments: &LatencyArguments,
+        schedule: Schedule,
+    ) -> Result<Self> {
+        let (mut packet, mut properties) = (Vec::new(), PropertiesBuf::new());
+        if let Some(level) = &arguments.priority {
+            properties.push(PropertyId::UserProperty, Value::Pair("slipring-priority", level));
+        }
+        let (payload, topic, qos) = (vec![b'x'; schedule.payload_bytes], topic(0), arguments.qos);
+        let packet_id = PacketId::new(1).filter(|_| qos != QoS::AtMostOnce);
+        let properties = properties.borrow();
+        let message = Publish { qos, packet_id, properties, ..Publish::new(&topic, &payload) };
+        Packet::Publish(message).encode(arguments.target.version(), &mut packet);
+        let PacketSplit::Whole(whole) = split_packet(&packet, usize::MAX)? else {
+            return Err("a packet was encoded in part".into());
+        };
+        let topic_at = packet.len() - whole.body.len();
+        let id_at = packet_id.map(|_| topic_at + 2 + topic.len());
+        Ok(Self { publishers, packet, id_at, schedule })
     }
 
     /// Sends everything. Returns by how many nanoseconds each message was late.
-    pub fn run(mut self) -> Result<Vec<u64>> {
+    pub fn run(&mut self) -> Result<Vec<u64>> {
         let result = self.send_all();
         self.schedule.sent.is_finished.store(true, Ordering::Release);
         result
@@ -108,6 +128,9 @@ impl Sender {
         let now_ns = if is_warm { self.schedule.clock.elapsed().as_nanos() as u64 } else { 0 };
         let payload = self.packet.len() - self.schedule.payload_bytes;
         self.packet[payload..payload + 8].copy_from_slice(&now_ns.to_be_bytes());
+        if let Some(at) = self.id_at {
+            self.packet[at..at + 2].copy_from_slice(&id_of(number).to_be_bytes());
+        }
         let publishers = self.publishers.len() as u64;
         let stream = &mut self.publishers[(number % publishers) as usize];
         write_all(&self.packet, stream)?;

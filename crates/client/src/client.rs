@@ -98,6 +98,14 @@ impl Client {
         self.boxes.outbox.send(|protocol| protocol.publish(publish))
     }
 
+    /// Accepts a message that means nothing in another session. A `Published` event tells of a fault alone.
+    pub fn publish_in_session(
+        &self,
+        publish: &Publish<'_>,
+    ) -> Result<Option<PublishId>, SendError> {
+        self.boxes.outbox.send(|protocol| protocol.publish_in_session(publish))
+    }
+
     /// Begins a batch, whose acknowledgements are counted: a `Tallied` event says when to look.
     pub fn open_batch(&self) -> BatchId {
         self.boxes.outbox.change(ClientProtocol::open_batch)
@@ -137,10 +145,11 @@ impl Client {
         })
     }
 
-    /// Listens for the broker's answers to requests that name one of these topics.
-    pub fn listen(&self, topics: &[&str]) -> SubscriptionId {
+    /// Listens for answers to requests that name one of these topics, up to this QoS. A message is
+    /// acknowledged when it is taken.
+    pub fn listen(&self, topics: &[&str], qos: QoS) -> SubscriptionId {
         self.boxes.outbox.change(|protocol| {
-            let id = protocol.listen(topics);
+            let id = protocol.listen(topics, qos);
             self.boxes.inbox.open(id, QoS::AtMostOnce, topics);
             id
         })
@@ -157,6 +166,12 @@ impl Client {
             protocol.done(&self.boxes.inbox.close(id));
             protocol.unsubscribe(id);
         });
+    }
+
+    /// Ends a subscription at the broker. An `Unsubscribed` event says that its last message has come; then
+    /// [`Self::detach`] forgets it.
+    pub fn retire(&self, id: SubscriptionId) {
+        self.boxes.outbox.write(|protocol| protocol.retire(id));
     }
 
     /// Stops reading a subscription, which stays with the session at the broker. So do messages that

@@ -1,11 +1,13 @@
 //! A message as one subscriber gets it: what the broker adds to the publisher's properties.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use slipring_wire::{Properties, PropertiesBuf, PropertyId, Publish, QoS, Value, Version};
 
 use crate::ledger::DeliveryManner;
-use crate::{Message, Offset};
+use crate::requests::RequestKey;
+use crate::{Message, Offset, Priority};
 
 /// The user property that tells a client how many of its messages were dropped before this one.
 pub const DROPPED_PROPERTY: &str = "slipring-dropped";
@@ -24,19 +26,41 @@ pub struct Delivery {
     pub retain: bool,
     /// The identifiers of the subscriptions that matched.
     pub identifiers: Identifiers,
+    /// Before which others it is sent.
+    pub priority: Priority,
+    /// It is a request or its end: it is not dropped to make room for another message.
+    pub of_request: bool,
+    /// It is a request, and its service gets it on a topic with its key.
+    pub by_topic: bool,
 }
 
 impl Delivery {
     /// A message, delivered in this manner.
     pub fn new(message: Arc<Message>, manner: DeliveryManner) -> Self {
-        let DeliveryManner { qos, retain, identifiers } = manner;
-        Self { message, qos, retain, identifiers }
+        let DeliveryManner { qos, retain, identifiers, priority, of_request, by_topic } = manner;
+        Self { message, qos, retain, identifiers, priority, of_request, by_topic }
+    }
+
+    /// A message that is delivered with this QoS, and nothing else.
+    pub fn plain(message: Arc<Message>, qos: QoS) -> Self {
+        Self::new(message, DeliveryManner::plain(qos))
+    }
+
+    /// The topic that its subscriber gets it on.
+    pub fn topic(&self) -> Cow<'_, str> {
+        let topic = self.message.topic();
+        let key = self.by_topic.then(|| RequestKey::of_request(self.message.publish().properties));
+        match key.flatten() {
+            Some(key) => Cow::Owned(key.request_topic(topic)),
+            None => Cow::Borrowed(topic),
+        }
     }
 
     /// How it is delivered.
     pub(crate) fn manner(&self) -> DeliveryManner {
-        let Self { qos, retain, ref identifiers, .. } = *self;
-        DeliveryManner { qos, retain, identifiers: identifiers.clone() }
+        let Self { qos, retain, ref identifiers, priority, of_request, by_topic, .. } = *self;
+        let identifiers = identifiers.clone();
+        DeliveryManner { qos, retain, identifiers, priority, of_request, by_topic }
     }
 
     /// The offset of the message; None if it is only in memory.
@@ -99,15 +123,22 @@ pub fn encode_head(
     publish.encode_head(payload_bytes, version, out);
 }
 
+/// Bytes of what is added, without identifiers: an alias, and a number of dropped messages.
+const EXTRAS_BYTES: usize = 48;
+/// Bytes of one identifier, at most.
+const VARINT_BYTES_MAX: usize = 5;
+
 /// The publisher's properties in their order (MQTT-3.3.2-18), then the broker's.
 fn with_extras(published: Properties<'_>, extras: &Extras<'_>) -> PropertiesBuf {
-    let mut properties = PropertiesBuf::new();
-    for (id, value) in published.iter() {
-        let value = match (id, extras.left_s) {
-            (PropertyId::MessageExpiryInterval, Some(left)) => Value::Four(left),
-            _ => value,
+    let more_bytes = EXTRAS_BYTES + VARINT_BYTES_MAX * extras.identifiers.len();
+    let mut properties = PropertiesBuf::with_capacity(published.encoded().len() + more_bytes);
+    for (id, piece) in published.pieces() {
+        match (id, extras.left_s) {
+            (PropertyId::MessageExpiryInterval, Some(left)) => {
+                properties.push(id, Value::Four(left))
+            }
+            _ => properties.push_piece(piece),
         };
-        properties.push(id, value);
     }
     for identifier in extras.identifiers {
         properties.push(PropertyId::SubscriptionIdentifier, Value::Varint(*identifier));
@@ -120,4 +151,27 @@ fn with_extras(published: Properties<'_>, extras: &Extras<'_>) -> PropertiesBuf 
         properties.push(PropertyId::UserProperty, Value::Pair(DROPPED_PROPERTY, &count));
     }
     properties
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn delivery(answer_topic: &str, by_topic: bool) -> Delivery {
+        let mut properties = PropertiesBuf::new();
+        properties.push(PropertyId::ResponseTopic, Value::Text(answer_topic));
+        let publish = Publish { properties: properties.borrow(), ..Publish::new("a/b", b"x") };
+        let message = Arc::new(Message::new(&publish, "a/b".into(), 0));
+        Delivery { by_topic, ..Delivery::plain(message, QoS::AtLeastOnce) }
+    }
+
+    #[test]
+    fn a_service_by_topic_gets_the_key_in_the_topic() {
+        let key = RequestKey::new(0xfe);
+        let found = delivery(&key.answer_topic(), true);
+        assert_eq!(found.topic(), "$slipring/request/00000000000000fe/a/b");
+        assert_eq!(Delivery::new(found.message.clone(), found.manner()).topic(), found.topic());
+        assert_eq!(delivery(&key.answer_topic(), false).topic(), "a/b");
+        assert_eq!(delivery("own/answers", true).topic(), "a/b", "it is no request");
+    }
 }

@@ -13,6 +13,7 @@ mod conversation;
 mod delivery;
 pub mod desk;
 mod durability;
+mod interned_texts;
 mod keys;
 pub mod ledger;
 mod limits;
@@ -23,14 +24,17 @@ mod packets;
 mod pieces;
 mod plan;
 mod principal;
+mod priority;
 mod publishers;
 mod quota;
 pub mod recycled;
+pub mod requests;
 mod retained;
 mod session;
 mod share;
 mod shared_bytes;
 mod shortened;
+mod size;
 mod stop;
 pub mod streams;
 mod subscribed;
@@ -38,6 +42,7 @@ pub mod table;
 mod topics;
 mod tree;
 mod values;
+mod victims;
 mod waiting;
 mod will;
 mod work;
@@ -50,28 +55,32 @@ pub use auth::{
 pub use conversation::{Action, Conversation, Goodbye, Incoming, Opening};
 pub use delivery::{DROPPED_PROPERTY, Delivery, Extras, Identifiers, encode, encode_head};
 pub use durability::{Durability, DurabilityRule, UnknownDurability};
+pub use interned_texts::InternedTexts;
 pub use keys::{ConnectionKey, Offset, ParameterIndex, SessionKey, StreamIndex};
 pub use limits::{Limit, Limits, NAME_BYTES_MAX};
-pub use message::{JournalPlace, Message, Millis, Stored, expiry};
+pub use message::{Expiry, JournalPlace, Message, Millis, Stored, expiry};
 pub use outgoing::{
     AnswerTerms, Dropped, Outgoing, Overflow, Pushed, Replay, SHORT_BYTES, Taken, Terms,
 };
 pub use packets::Packets;
 pub use plan::{JournalRule, Plan, PlanError, Retention, TableRules};
 pub use principal::{Principal, Right, Rights, Way};
+pub use priority::{PRIORITY_PROPERTY, Priority, PriorityRule, UnknownPriority, VictimRank};
 pub use quota::{Holder, Owner, Quota, Shares};
 pub use retained::{Retained, RetainedPage};
 pub use session::{Options, Session};
 pub use share::{Readiness, choose_member};
 pub use shared_bytes::{SHARED_BYTES_MIN, SharedBytes};
 pub use shortened::shortened;
+pub use size::{SIZE_EXPECTED, parse_size};
 pub use stop::Stop;
 pub use subscribed::{
     RefusedSubscription, SubscribeOutcome, SubscriptionChange, SubscriptionChecks,
 };
 pub use tree::{Leaf, Tree};
 pub use values::{NewestValue, Slot, ValueChanges, Values};
-pub use waiting::{Priority, WAIT_PROPERTY, Waiting, WaitingMessage, asks_to_wait};
+pub use victims::{JournalVictim, PublisherLoss, Victims};
+pub use waiting::{WAIT_PROPERTY, Waiting, WaitingMessage, asks_to_wait};
 pub use will::WillMessage;
 pub use work::Work;
 

@@ -111,6 +111,10 @@ limits! {
     WaitingMessages, waiting_messages: usize = 100_000;
     /// Their bytes.
     WaitingBytes, waiting_bytes: usize = 64 << 20;
+    /// Requests that are not over; a further one is refused (0x97).
+    Requests, requests: usize = 1_000_000;
+    /// Seconds until a request times out, at most; one that asks for more is refused.
+    RequestTimeout, request_timeout_s: u32 = 7 * 24 * 3_600;
     /// Requests for the journal of all clients that wait or are answered; the client of a further one is told to
     /// try again later.
     JournalRequests, journal_requests: usize = 256;
@@ -137,6 +141,8 @@ limits! {
     OwnerRetained, owner_retained_percent: u8 = 75;
     /// Percent of `waiting_messages` and `waiting_bytes` that one user or address may have.
     OwnerWaiting, owner_waiting_percent: u8 = 75;
+    /// Percent of `requests` that one user or address may have.
+    OwnerRequests, owner_requests_percent: u8 = 75;
     /// Percent of `parameters` that one user or address may have.
     OwnerParameters, owner_parameters_percent: u8 = 95;
     /// Percent of `selection_bytes` that one user or address may have.

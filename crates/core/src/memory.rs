@@ -21,6 +21,15 @@ static SHORT: AtomicBool = AtomicBool::new(false);
 /// Whether more is used than the budget and an eighth of it: dropping messages was not enough.
 static EXHAUSTED: AtomicBool = AtomicBool::new(false);
 
+/// Bytes that are taken for one client at a time. While they are written they cannot be dropped.
+const SLICE_BYTES_MAX: usize = 256 << 10;
+const SLICE_BYTES_MIN: usize = 16 << 10;
+/// The part of the budget that the slices of all clients may take, if all of them stop reading.
+const SLICES_SHARE: usize = 8;
+
+static CONNECTIONS: AtomicUsize = AtomicUsize::new(0);
+static SLICE_BYTES: AtomicUsize = AtomicUsize::new(SLICE_BYTES_MAX);
+
 thread_local! {
     static UNREPORTED: Unreported = const { Unreported(Cell::new(0)) };
 }
@@ -37,7 +46,29 @@ impl Drop for Unreported {
 /// Sets the budget in bytes; 0 is no bound.
 pub fn set_budget(bytes: usize) {
     BUDGET.store(bytes, Relaxed);
+    cut_slices();
     report(0);
+}
+
+/// Notes how many clients are connected: the more there are, the smaller the slice of each.
+pub fn set_connections(count: usize) {
+    CONNECTIONS.store(count, Relaxed);
+    cut_slices();
+}
+
+fn cut_slices() {
+    let clients = CONNECTIONS.load(Relaxed).max(1);
+    let each = match budget() {
+        0 => SLICE_BYTES_MAX,
+        budget => (budget / SLICES_SHARE / clients).clamp(SLICE_BYTES_MIN, SLICE_BYTES_MAX),
+    };
+    SLICE_BYTES.store(each, Relaxed);
+}
+
+/// Bytes that are taken for one client at a time, unless one message alone is larger.
+#[inline]
+pub fn slice_bytes() -> usize {
+    SLICE_BYTES.load(Relaxed)
 }
 
 /// The budget; 0 is no bound.
@@ -48,6 +79,25 @@ pub fn budget() -> usize {
 /// The bytes that are counted in this process.
 pub fn used() -> usize {
     usize::try_from(USED.load(Relaxed)).unwrap_or(0)
+}
+
+/// What may be kept for subscribers to come: so much that an eighth of the budget is free for what goes through.
+/// Messages are dropped until no more than this is used.
+pub fn enough() -> usize {
+    budget() / 8 * 7
+}
+
+/// The part of the budget that one kind of thing may take; any amount if there is no budget.
+pub fn part(share: usize) -> usize {
+    match budget() {
+        0 => usize::MAX,
+        budget => budget / share,
+    }
+}
+
+/// Whether so many bytes more may be kept for subscribers to come.
+pub fn has_room(bytes: usize) -> bool {
+    budget() == 0 || used().saturating_add(bytes) <= enough()
 }
 
 /// Whether the budget is used up: messages that may be dropped are dropped, and no client may queue more.

@@ -2,7 +2,10 @@
 
 use slipring_wire::{FilterError, check_filter, matches};
 
-use crate::{Authentication, Durability, DurabilityRule, Limits, Principal, Right, Rights};
+use crate::requests::RequestRules;
+use crate::{
+    Authentication, Durability, DurabilityRule, Limits, Principal, PriorityRule, Right, Rights,
+};
 
 /// Everything that the control plane decides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,10 +24,14 @@ pub struct Plan {
     pub journal: JournalRule,
     /// The durability of each topic.
     pub durability: DurabilityRule,
+    /// The priority of each topic.
+    pub priority: PriorityRule,
     /// When old segments of the journal are removed.
     pub retention: Retention,
     /// Bytes of the journal; beyond them QoS 1 and 2 messages are refused (0x97). None: the disk is the bound.
     pub journal_bytes_max: Option<u64>,
+    /// Which messages are requests, and how their services are chosen.
+    pub requests: RequestRules,
     /// Who is let in.
     pub authentication: Authentication,
     /// Who may do what.
@@ -41,7 +48,14 @@ impl Plan {
     pub fn allows(&self, who: &Principal<'_>, right: Right<'_>) -> bool {
         let is_reader =
             right != Right::Read || self.authentication.users.may_read_journal(who.user);
-        is_reader && self.rights.allow(who, right)
+        let is_operator = right != Right::Operate || self.is_operator(who);
+        is_reader && is_operator && self.rights.allow(who, right)
+    }
+
+    /// Whether a principal is an operator. If there are no users, every client on the broker's machine is one.
+    fn is_operator(&self, who: &Principal<'_>) -> bool {
+        let users = &self.authentication.users;
+        users.is_operator(who.user) || (users.is_empty() && who.owner.is_on_this_machine())
     }
 
     /// The durability of a topic; without the journal it is in memory only.

@@ -61,6 +61,8 @@ pub enum Right<'a> {
     Ask(&'a str),
     /// Read the journal.
     Read,
+    /// Do what an operator does, such as changing the memory budget.
+    Operate,
 }
 
 /// The rights of all principals. So far everybody has every right.

@@ -41,7 +41,8 @@ pub fn take_or_new(bytes: usize) -> Vec<u8> {
 /// Puts a buffer into the pool. If the pool is too large then, it frees the oldest buffers.
 pub fn give(buffer: Vec<u8>) {
     let fits = (BUFFER_BYTES_MIN..=RECYCLED_BYTES_MAX / 2).contains(&buffer.capacity());
-    if fits && !memory::is_short() {
+    // Where there is no room, a message that was dropped to free memory would free none.
+    if fits && memory::has_room(buffer.capacity()) {
         let released = kept().give(buffer);
         drop(released); // after the lock: the allocator may take its time
     }

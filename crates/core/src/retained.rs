@@ -144,6 +144,14 @@ impl Retained {
         }
     }
 
+    /// The topics of clients' messages that were retained longest ago, these first. Nothing is removed.
+    pub fn oldest(&self) -> Vec<Arc<str>> {
+        let own = self.by_topic.iter().filter(|(topic, _)| !topic.starts_with('$'));
+        let mut all: Vec<_> = own.map(|(topic, entry)| (entry.number, topic)).collect();
+        all.sort_unstable();
+        all.into_iter().map(|(_, topic)| Arc::clone(topic)).collect()
+    }
+
     /// The retained message of a topic.
     pub fn get(&self, topic: &str) -> Option<&Arc<Message>> {
         self.by_topic.get(topic).map(|entry| &entry.message)

@@ -142,3 +142,13 @@ fn an_owner_reaches_its_quota_before_the_limit_and_takes_over_what_it_replaces()
     retained.remove("0");
     assert_eq!(held(&retained, &berta), [0, 0]);
 }
+
+#[test]
+fn the_oldest_are_those_that_were_set_longest_ago_and_none_of_the_brokers_own() {
+    let mut retained = Retained::default();
+    for topic in ["b", "c", "$SYS/a", "a", "b"] {
+        retained.set(message(topic), &anna(), &Limits::default()).unwrap();
+    }
+    let oldest: Vec<_> = retained.oldest().iter().map(ToString::to_string).collect();
+    assert_eq!(oldest, ["c", "a", "b"]);
+}

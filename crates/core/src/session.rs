@@ -8,15 +8,20 @@ use slipring_wire::{
 };
 
 use crate::ledger::KeptSession;
+use crate::subscribed::service_of;
 use crate::table::{Needs, PLAIN_RATE, SELECTIONS, SelectionFilter};
 use crate::{
-    Limit, Limits, RefusedSubscription, Stop, SubscribeOutcome, SubscriptionChange,
+    Limit, Limits, Priority, RefusedSubscription, Stop, SubscribeOutcome, SubscriptionChange,
     SubscriptionChecks, levels,
 };
 
 const NO_LIST: &str = "there is no such selection; ask for it at $slipring/table/select, then \
                        subscribe with `deliver`";
 const NO_NEEDS: &str = "$selection/ is for subscriptions with `deliver`, `rate` or another need";
+
+/// The user property of a SUBSCRIBE by which a client is a service: how many requests it computes at once.
+const SERVE_PROPERTY: &str = "slipring-serve";
+const NO_SERVICE: &str = "`slipring-serve` is how many requests are computed at once: 1 to 65535";
 
 /// The user property of a SUBACK with the most samples that a plain subscription to parameters gets in a second. If
 /// more come, it gets only the newest value of each parameter.
@@ -44,6 +49,10 @@ pub struct Options {
     pub identifier: u32,
     /// The needs of a selection; None for a plain subscription.
     pub needs: Option<Needs>,
+    /// Requests that the client computes at once; 0 if it does not say that it is a service.
+    pub serve: u16,
+    /// The priority of messages that name none.
+    pub priority: Option<Priority>,
 }
 
 /// What all filters of a SUBSCRIBE have in common.
@@ -51,6 +60,8 @@ pub struct Options {
 struct PacketOptions {
     identifier: u32,
     needs: Option<Needs>,
+    serve: u16,
+    priority: Option<Priority>,
     is_unclear: bool,
 }
 
@@ -105,6 +116,14 @@ impl Session {
             subscribed.unclear = Some(why);
             None
         });
+        let serve = serve(packet.properties).unwrap_or_else(|why| {
+            subscribed.unclear.get_or_insert_with(|| why.to_owned());
+            0
+        });
+        let priority = Priority::checked(packet.properties).unwrap_or_else(|why| {
+            subscribed.unclear.get_or_insert_with(|| why.to_string());
+            None
+        });
         for filter in packet.subscriptions.iter().map(|wanted| wanted.filter) {
             if let Some(why) = selection_problem(filter, needs, checks) {
                 subscribed.unclear.get_or_insert_with(|| why.to_owned());
@@ -112,7 +131,7 @@ impl Session {
         }
         for wanted in &packet.subscriptions {
             let is_unclear = subscribed.unclear.is_some();
-            let options = PacketOptions { identifier, needs, is_unclear };
+            let options = PacketOptions { identifier, needs, serve, priority, is_unclear };
             match self.subscribe_one(wanted, options, limits, checks) {
                 Ok(change) => {
                     reasons.push(granted(change.options.qos));
@@ -147,22 +166,30 @@ impl Session {
     ) -> Result<SubscriptionChange, RefusedSubscription> {
         let known = self.subscriptions.contains_key(wanted.filter);
         let refuse = |reason, limit| {
-            Err(RefusedSubscription { filter: wanted.filter.into(), reason, limit })
+            Err(RefusedSubscription { filter: wanted.filter.into(), reason, limit, why: None })
         };
-        // A shared selection would have to split frames between its members.
-        if packet.is_unclear || (packet.needs.is_some() && shared(wanted.filter).is_some()) {
+        let service = service_of(wanted.filter)?;
+        // A shared selection would have to split frames between its members, and requests are no samples.
+        let is_plain = shared(wanted.filter).is_none() && service.is_none();
+        if packet.is_unclear || (packet.needs.is_some() && !is_plain) {
             return refuse(Reason::ImplementationSpecificError, None);
         }
-        if let Err(limit) = check(wanted.filter, limits) {
+        let served = service.map(|(_, topics)| topics);
+        if let Err(limit) = check(served.unwrap_or(wanted.filter), limits) {
             return refuse(Reason::TopicFilterInvalid, limit);
         }
-        if !checks.may_subscribe(wanted.filter) {
+        // Who may not subscribe to a filter does not get its requests by another name.
+        let may_serve = served.is_none_or(|topics| checks.may_subscribe(topics));
+        if !may_serve || !checks.may_subscribe(wanted.filter) {
             return refuse(Reason::NotAuthorized, None);
         }
         if !known && self.subscriptions.len() >= limits.subscriptions {
             return refuse(Reason::QuotaExceeded, Some(Limit::Subscriptions));
         }
-        let PacketOptions { identifier, needs, .. } = packet;
+        if !known && !checks.has_memory_for(wanted.filter) {
+            return refuse(Reason::QuotaExceeded, Some(Limit::MemoryBytes));
+        }
+        let PacketOptions { identifier, needs, serve, priority, .. } = packet;
         let room =
             needs.map_or(Ok(()), |needs| checks.check_room(wanted.filter, identifier, needs));
         if let Err(limit) = room {
@@ -175,6 +202,8 @@ impl Session {
             retain_as_published: wanted.retain_as_published,
             identifier,
             needs,
+            serve: service.map_or(serve, |(count, _)| count),
+            priority,
         };
         let filter: Box<str> = wanted.filter.into();
         self.subscriptions.insert(filter.clone(), options);
@@ -183,7 +212,7 @@ impl Session {
             RetainHandling::SendIfNew => !known, // MQTT-3.3.1-10
             RetainHandling::DoNotSend => false,  // MQTT-3.3.1-11
         };
-        let replay = replay && shared(wanted.filter).is_none() && needs.is_none();
+        let replay = replay && is_plain && needs.is_none();
         Ok(SubscriptionChange { filter, options, replay })
     }
 
@@ -244,6 +273,13 @@ fn user_properties(properties: Properties<'_>) -> impl Iterator<Item = (&str, &s
         Value::Pair(name, text) => Some((name, text)),
         _ => None,
     })
+}
+
+/// How many requests a service computes at once; 0 if the client does not say that it is one.
+fn serve(properties: Properties<'_>) -> Result<u16, &'static str> {
+    let mut said = user_properties(properties).filter(|(name, _)| *name == SERVE_PROPERTY);
+    let Some((_, text)) = said.next() else { return Ok(0) };
+    text.parse().ok().filter(|count| *count > 0).ok_or(NO_SERVICE)
 }
 
 /// Why a filter that begins with `$selection/` chooses nothing; None if it does, and for all other filters.

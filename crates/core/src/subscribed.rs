@@ -1,6 +1,6 @@
 //! The result of a SUBSCRIBE: the subscriptions that were made, and the refused ones with their reasons.
 
-use slipring_wire::Reason;
+use slipring_wire::{FilterError, Reason, served, shared};
 
 use crate::table::Needs;
 use crate::{Limit, Options};
@@ -12,6 +12,12 @@ const NO_QUOTA: &str = "this user or address has selections with `change` or `de
                         much as one may (limits.owner_selections_percent); give some up first";
 const NO_RESERVE: &str = "the last room for selections with `change` or `deadband` is kept for users and \
                           addresses that have few (limits.reserve_percent)";
+
+const SHARED_SERVICE: &str =
+    "$slipring/serve/N/FILTER needs no $share: each request goes to one service";
+
+const NO_MEMORY: &str = "the subscriptions of all clients take a quarter of the memory budget \
+                         (limits.memory_bytes); use fewer filters, or shorter ones";
 
 /// A subscription that was made or replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +39,27 @@ pub struct RefusedSubscription {
     pub reason: Reason,
     /// The limit that was reached.
     pub limit: Option<Limit>,
+    /// What is wrong with the filter, if the reason code does not say it.
+    pub why: Option<String>,
+}
+
+/// How many requests a client computes at once, and of which topics, if its filter makes it a service.
+pub(crate) fn service_of(filter: &str) -> Result<Option<(u16, &str)>, RefusedSubscription> {
+    let refuse = |reason, why: String| {
+        Err(RefusedSubscription { filter: filter.into(), reason, limit: None, why: Some(why) })
+    };
+    if let Some(Ok((_, topics))) = shared(filter)
+        && served(topics).is_some()
+    {
+        return refuse(Reason::TopicFilterInvalid, SHARED_SERVICE.to_owned());
+    }
+    match served(filter).transpose() {
+        Ok(service) => Ok(service),
+        Err(error @ FilterError::ServeCount) => {
+            refuse(Reason::ImplementationSpecificError, error.to_string())
+        }
+        Err(error) => refuse(Reason::TopicFilterInvalid, error.to_string()),
+    }
 }
 
 /// Answers what a session asks about the client and the table before it makes a subscription.
@@ -45,6 +72,9 @@ pub trait SubscriptionChecks {
 
     /// Whether a filter matches parameters, so that a plain subscription to it is a reader.
     fn is_read(&mut self, filter: &str) -> bool;
+
+    /// Whether there is memory for a further filter, besides the earlier ones of the same packet.
+    fn has_memory_for(&mut self, filter: &str) -> bool;
 
     /// Checks that there is room for a selection, besides the earlier ones of the same packet. The error is the
     /// limit that prevents it.
@@ -69,8 +99,10 @@ impl SubscribeOutcome {
             Limit::SelectionBytes => Some(NO_ROOM),
             Limit::OwnerSelections => Some(NO_QUOTA),
             Limit::ReservePercent => Some(NO_RESERVE),
+            Limit::MemoryBytes => Some(NO_MEMORY),
             _ => None,
         });
-        self.unclear.as_deref().or(no_room)
+        let wrong = self.refused.iter().find_map(|refused| refused.why.as_deref());
+        self.unclear.as_deref().or(wrong).or(no_room)
     }
 }

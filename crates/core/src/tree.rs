@@ -16,7 +16,13 @@ pub trait Leaf: Clone {
 pub struct Tree<S> {
     root: Node<S>,
     subscriptions: usize,
+    /// Levels of filters, each once for all filters that begin in the same way.
+    nodes: usize,
 }
+
+/// Measured memory of a level, and of a subscription with its filter in the session.
+const NODE_BYTES: usize = 512;
+const SUBSCRIPTION_BYTES: usize = 256;
 
 #[derive(Debug)]
 struct Node<S> {
@@ -37,14 +43,14 @@ impl<S> Default for Node<S> {
 
 impl<S> Default for Tree<S> {
     fn default() -> Self {
-        Self { root: Node::default(), subscriptions: 0 }
+        Self { root: Node::default(), subscriptions: 0, nodes: 0 }
     }
 }
 
 impl<S: Leaf> Tree<S> {
     /// Adds a subscription, or replaces the one with the same key; returns whether it was added.
     pub fn insert(&mut self, filter: &str, subscriber: S) -> bool {
-        let leaf = self.root.leaf(filter);
+        let leaf = self.root.leaf(filter, &mut self.nodes);
         match leaf.binary_search_by_key(&subscriber.key(), S::key) {
             Ok(at) => {
                 leaf[at] = subscriber;
@@ -60,7 +66,7 @@ impl<S: Leaf> Tree<S> {
 
     /// Removes a subscription; returns false if there was none.
     pub fn remove(&mut self, filter: &str, key: &S::Key) -> bool {
-        let removed = self.root.remove(filter.split('/'), key);
+        let removed = self.root.remove(filter.split('/'), key, &mut self.nodes);
         self.subscriptions -= usize::from(removed);
         removed
     }
@@ -68,6 +74,16 @@ impl<S: Leaf> Tree<S> {
     /// The number of subscriptions.
     pub fn len(&self) -> usize {
         self.subscriptions
+    }
+
+    /// Its estimated memory.
+    pub fn bytes(&self) -> usize {
+        self.nodes * NODE_BYTES + self.subscriptions * SUBSCRIPTION_BYTES
+    }
+
+    /// The memory that a filter may add to it.
+    pub fn bytes_of(filter: &str) -> usize {
+        crate::levels(filter) * NODE_BYTES + SUBSCRIPTION_BYTES
     }
 
     /// Whether there are no subscriptions.
@@ -92,33 +108,43 @@ impl<S: Leaf> Tree<S> {
 }
 
 impl<S: Leaf> Node<S> {
-    fn leaf(&mut self, filter: &str) -> &mut Vec<S> {
+    fn leaf(&mut self, filter: &str, nodes: &mut usize) -> &mut Vec<S> {
         let mut node = self;
         for level in filter.split('/') {
+            let mut made = || {
+                *nodes += 1;
+                Self::default()
+            };
             node = match level {
                 "#" => return &mut node.below,
-                "+" => node.any.get_or_insert_default(),
-                _ => node.levels.entry(level.into()).or_default(),
+                "+" => node.any.get_or_insert_with(|| Box::new(made())),
+                _ => node.levels.entry(level.into()).or_insert_with(made),
             };
         }
         &mut node.here
     }
 
-    fn remove(&mut self, mut levels: std::str::Split<'_, char>, key: &S::Key) -> bool {
+    fn remove(
+        &mut self,
+        mut levels: std::str::Split<'_, char>,
+        key: &S::Key,
+        nodes: &mut usize,
+    ) -> bool {
         match levels.next() {
             None => take(&mut self.here, key),
             Some("#") => take(&mut self.below, key),
             Some("+") => {
                 let Some(node) = &mut self.any else { return false };
-                let removed = node.remove(levels, key);
-                self.any.take_if(|node| node.is_bare());
+                let removed = node.remove(levels, key, nodes);
+                *nodes -= usize::from(self.any.take_if(|node| node.is_bare()).is_some());
                 removed
             }
             Some(level) => {
                 let Some(node) = self.levels.get_mut(level) else { return false };
-                let removed = node.remove(levels, key);
+                let removed = node.remove(levels, key, nodes);
                 if node.is_bare() {
                     self.levels.remove(level);
+                    *nodes -= 1;
                 }
                 removed
             }
@@ -220,6 +246,7 @@ mod tests {
                 tree.remove(filter, &1u8);
             }
             prop_assert!(tree.root.is_bare() && tree.is_empty());
+            prop_assert_eq!(tree.bytes(), 0);
         }
     }
 }

@@ -5,9 +5,16 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::NAME_BYTES_MAX;
+use crate::memory::{self, Counted};
 
 /// Bytes of a payload that are kept.
 const PAYLOAD_BYTES_KEPT: usize = 1024;
+/// Bytes of it that are kept when all values take more than their part of the memory budget.
+const PAYLOAD_BYTES_SHORT: usize = 64;
+/// Memory of a slot beyond its topic and its payload.
+const SLOT_BYTES: usize = 256;
+/// The part of the memory budget that all values may take.
+const VALUES_SHARE: usize = 8;
 
 /// The newest values by topic.
 #[derive(Debug, Default)]
@@ -23,6 +30,14 @@ struct Counts {
     changes: AtomicU64,
     /// Topics with a value. A topic of frames has a slot, but never a value.
     topics: AtomicUsize,
+    /// Memory of all slots.
+    bytes: AtomicUsize,
+}
+
+impl Counts {
+    fn is_full(&self) -> bool {
+        self.bytes.load(Ordering::Relaxed) > memory::part(VALUES_SHARE)
+    }
 }
 
 /// The newest value of one topic. Its publishers keep a reference to it.
@@ -30,6 +45,8 @@ struct Counts {
 pub struct Slot {
     // Each topic has its own lock: publishers of other topics never wait for it, and readers are rare.
     newest: Mutex<NewestValue>,
+    // A lock: taken when the memory of the slot changes.
+    counted: Mutex<Counted>,
     counts: Arc<Counts>,
 }
 
@@ -53,7 +70,15 @@ impl Slot {
     pub fn set(&self, payload: &[u8], receive_ns: i64) {
         let mut newest = self.lock();
         newest.payload.clear();
-        newest.payload.extend_from_slice(&payload[..payload.len().min(PAYLOAD_BYTES_KEPT)]);
+        let mut kept = payload.len().min(PAYLOAD_BYTES_KEPT);
+        let before = newest.payload.capacity();
+        if kept > before && self.counts.is_full() {
+            kept = kept.min(before.max(PAYLOAD_BYTES_SHORT));
+        }
+        newest.payload.extend_from_slice(&payload[..kept]);
+        if newest.payload.capacity() > before {
+            self.grow(newest.payload.capacity() - before);
+        }
         newest.payload_bytes = payload.len();
         newest.receive_ns = receive_ns;
         if newest.count == 0 {
@@ -61,6 +86,15 @@ impl Slot {
         }
         newest.count += 1;
         newest.change = self.counts.changes.fetch_add(1, Ordering::Relaxed) + 1;
+    }
+
+    /// Counts more memory of this slot.
+    #[cold]
+    fn grow(&self, bytes: usize) {
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = counted.bytes() + bytes;
+        counted.set(all);
+        self.counts.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
     fn lock(&self) -> MutexGuard<'_, NewestValue> {
@@ -83,10 +117,13 @@ impl Values {
         if let Some(slot) = self.slots.get(topic) {
             return Some(Arc::clone(slot));
         }
-        if self.slots.len() >= topics_max || topic.len() > NAME_BYTES_MAX {
+        let is_full = self.slots.len() >= topics_max || self.counts.is_full();
+        if is_full || topic.len() > NAME_BYTES_MAX {
             return None;
         }
-        let slot = Arc::new(Slot { newest: Mutex::default(), counts: Arc::clone(&self.counts) });
+        let (newest, counted) = (Mutex::default(), Mutex::default());
+        let slot = Arc::new(Slot { newest, counted, counts: Arc::clone(&self.counts) });
+        slot.grow(SLOT_BYTES + topic.len());
         self.slots.insert(topic.into(), Arc::clone(&slot));
         Some(slot)
     }
@@ -109,6 +146,12 @@ impl Values {
         let newest =
             changed.into_iter().map(|(_, topic, slot)| (topic.clone(), slot.lock().clone()));
         ValueChanges { values: newest.collect(), through: if is_whole { now } else { last } }
+    }
+
+    /// The newest message of a topic; None if there was none.
+    pub fn newest(&self, topic: &str) -> Option<NewestValue> {
+        let newest = self.slots.get(topic)?.lock().clone();
+        (newest.count > 0).then_some(newest)
     }
 
     /// The number of topics that have a value.

@@ -6,50 +6,24 @@ use std::sync::Arc;
 
 use slipring_wire::{Properties, PropertyId, Value};
 
+use crate::priority::PRIORITY_PROPERTY;
 use crate::topics::{ENTRY_BYTES, LEVEL_BYTES, Topics};
-use crate::{Limit, Limits, Message, Millis, Owner, Shares};
+use crate::{Limit, Limits, Message, Millis, Owner, Priority, Shares};
 
+/// Levels of topics that a look at all topics visits: a few milliseconds.
+const TOPIC_STEPS_MAX: usize = 100_000;
 /// The user property by which a message asks to wait, with the value `1`.
 pub const WAIT_PROPERTY: &str = "slipring-wait";
-/// The user property with the priority of such a message: `high`, `normal` or `low`.
-const PRIORITY_PROPERTY: &str = "slipring-priority";
 
-/// The priority of a waiting message. A higher one is delivered earlier, and makes room for others later.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum Priority {
-    /// Delivered after all others.
-    Low = 0,
-    /// For messages that name none.
-    #[default]
-    Normal = 1,
-    /// Delivered before all others.
-    High = 2,
-}
-
-impl Priority {
-    pub(crate) fn from_byte(byte: u8) -> Option<Self> {
-        [Self::Low, Self::Normal, Self::High].into_iter().find(|known| *known as u8 == byte)
-    }
-
-    fn named(name: &str) -> Option<Self> {
-        match name {
-            "low" => Some(Self::Low),
-            "normal" => Some(Self::Normal),
-            "high" => Some(Self::High),
-            _ => None,
-        }
-    }
-}
-
-/// The priority of a message that asks to wait for a subscriber; None if it does not ask.
-pub fn asks_to_wait(properties: Properties<'_>) -> Option<Priority> {
-    let (mut waits, mut priority) = (false, Priority::default());
+/// The priority of a message that asks to wait for a subscriber, with that of its topic if it names none; None if it
+/// does not ask.
+pub fn asks_to_wait(properties: Properties<'_>, topic: Priority) -> Option<Priority> {
+    let (mut waits, mut priority) = (false, topic);
     for (id, value) in properties.iter() {
         match (id, value) {
             (PropertyId::UserProperty, Value::Pair(WAIT_PROPERTY, text)) => waits = text == "1",
             (PropertyId::UserProperty, Value::Pair(PRIORITY_PROPERTY, name)) => {
-                priority = Priority::named(name).unwrap_or_default();
+                priority = Priority::named(name).unwrap_or(topic);
             }
             _ => {}
         }
@@ -110,6 +84,20 @@ impl Waiting {
     /// How many messages, and how many bytes, each owner has.
     pub fn shares(&self) -> [&Shares; 2] {
         [&self.counts, &self.bytes]
+    }
+
+    /// The `most` topics with the most waiting messages: how many there are, and their estimated memory.
+    pub fn by_topic(&self, most: usize) -> Vec<(Arc<str>, usize, usize)> {
+        let mut all: Vec<&BTreeSet<Rank>> = Vec::new();
+        let mut steps = TOPIC_STEPS_MAX;
+        self.topics.matching_within("#", &mut steps, &mut |ranks| all.push(ranks));
+        all.sort_by_key(|ranks| (Reverse(ranks.len()), ranks.first().copied()));
+        let shown = all.into_iter().take(most).filter_map(|ranks| {
+            let topic = self.messages.get(ranks.first()?)?.message.topic();
+            let costs = ranks.iter().filter_map(|rank| self.messages.get(rank));
+            Some((Arc::clone(topic), ranks.len(), costs.map(|one| cost(&one.message)).sum()))
+        });
+        shown.collect()
     }
 
     /// Adds a message, as the newest of its priority. The error is the limit that prevents it.
@@ -178,6 +166,13 @@ impl Waiting {
         ranks.truncate(most);
         let taken = ranks.into_iter().map(|rank| self.take_out(rank)).collect();
         (taken, usize::MAX - steps)
+    }
+
+    /// Takes out the message of a priority that would be delivered last of it.
+    pub fn take_last(&mut self, priority: Priority) -> Option<WaitingMessage> {
+        let all = (Reverse(priority), 0)..=(Reverse(priority), u64::MAX);
+        let rank = *self.messages.range(all).next_back()?.0;
+        Some(self.take_out(rank))
     }
 
     /// Takes out the messages that have expired.

@@ -132,7 +132,7 @@ fn a_message_asks_to_wait_with_a_user_property() {
         for (name, value) in pairs {
             properties.push(PropertyId::UserProperty, Value::Pair(name, value));
         }
-        asks_to_wait(properties.borrow())
+        asks_to_wait(properties.borrow(), Priority::Normal)
     };
     assert_eq!(asked(&[]), None);
     assert_eq!(asked(&[("slipring-priority", "high")]), None);
@@ -142,6 +142,13 @@ fn a_message_asks_to_wait_with_a_user_property() {
         let pairs = [("slipring-priority", name), ("slipring-wait", "1")];
         assert_eq!(asked(&pairs), Some(priority));
     }
+    let mut properties = PropertiesBuf::new();
+    properties.push(PropertyId::UserProperty, Value::Pair(WAIT_PROPERTY, "1"));
+    assert_eq!(
+        asks_to_wait(properties.borrow(), Priority::High),
+        Some(Priority::High),
+        "its topic"
+    );
     assert!(Priority::Low < Priority::Normal && Priority::Normal < Priority::High);
 }
 
@@ -185,4 +192,19 @@ fn one_owner_reaches_its_quota_and_newcomers_get_the_reserve() {
     assert_eq!(bytes.total(), waiting.bytes());
     waiting.take("a", 0, 1_000);
     assert_eq!(waiting.shares().map(Shares::total), [0, 0]);
+}
+
+#[test]
+fn of_a_priority_the_message_that_would_be_delivered_last_is_taken_out_first() {
+    let mut waiting = Waiting::default();
+    for (sent, priority) in
+        [Priority::Low, Priority::Normal, Priority::Normal].into_iter().enumerate()
+    {
+        let message = message("t", sent as u32, None);
+        waiting.push(message, priority, &anna(), &Limits::default()).unwrap();
+    }
+    let mut last = |priority| waiting.take_last(priority).map(|waited| number(&waited.message));
+    assert_eq!((last(Priority::High), last(Priority::Normal)), (None, Some(2)));
+    assert_eq!((last(Priority::Normal), last(Priority::Normal)), (Some(1), None));
+    assert_eq!((waiting.len(), waiting.bytes() > 0), (1, true));
 }

@@ -7,7 +7,7 @@ use slipring_core::ledger::{
 };
 use slipring_core::{
     ConnectionKey, Delivery, Durability, JournalPlace, Limit, Limits, Message, Offset, Outgoing,
-    Overflow, Packets, Pushed, RetainedPage, SessionKey, Terms,
+    Overflow, Packets, Priority, Pushed, RetainedPage, SessionKey, Terms,
 };
 use slipring_wire::{
     Packet, PacketId, PacketSplit, PropertiesBuf, PropertyId, Publish, QoS, Value, Version,
@@ -31,7 +31,7 @@ fn message(offset: Option<u64>, qos: QoS, payload: &str) -> Arc<Message> {
 
 fn push(outgoing: &mut Outgoing, message: Arc<Message>) -> Pushed {
     let qos = message.qos;
-    outgoing.push(Delivery { message, qos, retain: false, identifiers: None })
+    outgoing.push(Delivery::plain(message, qos))
 }
 
 fn away(limits: &Limits) -> Outgoing {
@@ -91,6 +91,21 @@ fn shown(bytes: &[u8]) -> Vec<String> {
 
 fn id(number: u16) -> PacketId {
     PacketId::new(number).unwrap()
+}
+
+#[test]
+fn a_message_whose_bytes_are_freed_in_flight_is_settled_in_the_journal() {
+    let mut outgoing = here(&Limits::default());
+    push(&mut outgoing, message(Some(5), QoS::AtLeastOnce, "once"));
+    push(&mut outgoing, message(Some(6), QoS::ExactlyOnce, "exactly once"));
+    push(&mut outgoing, message(None, QoS::AtLeastOnce, "only in memory"));
+    assert_eq!(take(&mut outgoing, 0).len(), 3);
+    records(&mut outgoing);
+    outgoing.forget_sent(Priority::Normal, 0);
+    assert_eq!((outgoing.sent_bytes(), outgoing.inflight()), (0, 3));
+    assert!(outgoing.acked(id(1)) && outgoing.received(id(2), false) && outgoing.acked(id(3)));
+    assert_eq!(records(&mut outgoing).0, ["settled 5+1 at 1", "received 2"]);
+    assert_eq!(outgoing.waiting().1, 0);
 }
 
 #[test]
@@ -224,7 +239,7 @@ fn a_stored_message_is_loaded_once_and_sent_in_its_order() {
 /// A session with one QoS 2 message in flight and one that waits.
 fn restored(limits: &Limits) -> Outgoing {
     let (client_id, user, will) = ("client", None, None);
-    let manner = DeliveryManner { qos: QoS::ExactlyOnce, retain: false, identifiers: None };
+    let manner = DeliveryManner::plain(QoS::ExactlyOnce);
     let mut bytes = Vec::new();
     for record in [
         Record::Session(SessionRecord::Opened {
@@ -301,7 +316,8 @@ fn when_memory_is_short_journaled_messages_are_unloaded_and_none_is_dropped() {
     assert!(outgoing.loaded_bytes() >= 200_000);
     assert_eq!(outgoing.unload(), 0);
     assert_eq!((outgoing.loaded_bytes(), outgoing.queue_bytes()), (0, 0));
-    assert_eq!(outgoing.shrink_queue(), 0, "nothing is left in memory that could be dropped");
+    let dropped = outgoing.shrink_queue(Priority::Normal, 0);
+    assert_eq!(dropped, 0, "nothing is left in memory that could be dropped");
 }
 
 #[test]
@@ -311,6 +327,6 @@ fn messages_that_are_only_in_memory_are_dropped_down_to_the_newest() {
         push(&mut outgoing, message(None, QoS::AtLeastOnce, &"x".repeat(10_000)));
     }
     assert_eq!(outgoing.unload(), 0);
-    assert!(outgoing.shrink_queue() >= 13);
+    assert!(outgoing.shrink_queue(Priority::Normal, slipring_core::SHORT_BYTES) >= 13);
     assert!(outgoing.queue_bytes() <= slipring_core::SHORT_BYTES);
 }

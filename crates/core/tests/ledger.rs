@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use proptest::prelude::*;
 use records::{Parts, anything, small};
 use slipring_core::ledger::{
-    BatchHead, Carried, DeliveryRecord, KeptSession, Ledger, Record, RecordError, Records,
-    RetainedMessage, SessionRecord, StockRecord, StreamRecord, TableRecord,
+    BatchHead, Carried, DeliveryManner, DeliveryRecord, KeptSession, Ledger, Record, RecordError,
+    Records, RetainedMessage, SessionRecord, StockRecord, StreamRecord, TableRecord,
 };
 use slipring_core::table::Entry;
 use slipring_core::{Offset, ParameterIndex, SessionKey, StreamIndex};
@@ -239,7 +239,7 @@ fn a_new_session_of_a_client_ends_its_earlier_one() {
 #[test]
 fn a_record_about_impossible_messages_is_refused() {
     let session = SessionKey::new(1);
-    let manner = || records::manner(QoS::AtLeastOnce);
+    let manner = || DeliveryManner::plain(QoS::AtLeastOnce);
     let batch = |first, count| DeliveryRecord::Delivered {
         session,
         first,
@@ -472,7 +472,7 @@ fn a_kind_of_a_newer_version_is_refused_and_the_records_before_it_are_applied() 
     let mut bytes = Vec::new();
     opened(3, "pump").encode(&mut bytes);
     let at = bytes.len();
-    for kind in 36..=255 {
+    for kind in (36..=255).filter(|kind| *kind != 48 && !(64..=68).contains(kind)) {
         bytes.truncate(at);
         bytes.extend([0xe0, kind, 7]);
         let error = ledger.apply(BatchHead::default(), &bytes).unwrap_err().to_string();

@@ -105,7 +105,7 @@ impl World {
                 .set(Arc::clone(&message), slipring_core::Owner::broker(), &self.limits)
                 .expect("there is room");
         }
-        self.outgoing.push(Delivery { message, qos, retain: false, identifiers: None });
+        self.outgoing.push(Delivery::plain(message, qos));
         self.published.entry(topic).or_default().push(number);
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use slipring_core::{
     ConnectionKey, DROPPED_PROPERTY, Delivery, Dropped, Limit, Limits, Message, Outgoing, Overflow,
-    Packets, Pushed, RetainedPage, Terms,
+    Packets, Priority, Pushed, RetainedPage, Terms,
 };
 use slipring_wire::{
     Packet, PacketId, PacketSplit, PropertyId, Publish, QoS, Value, Version, split_packet,
@@ -32,13 +32,13 @@ fn here(policy: Overflow) -> (Outgoing, Limits) {
 fn push(outgoing: &mut Outgoing, payload: &str) -> Pushed {
     let publish = Publish { qos: QoS::AtLeastOnce, ..Publish::new("t", payload.as_bytes()) };
     let message = Arc::new(Message::new(&publish, "t".into(), 0));
-    outgoing.push(Delivery { message, qos: QoS::AtLeastOnce, retain: false, identifiers: None })
+    outgoing.push(Delivery::plain(message, QoS::AtLeastOnce))
 }
 
 fn push_encoded(outgoing: &mut Outgoing, payload: &str) -> Pushed {
     let mut bytes = Vec::new();
     Packet::Publish(Publish::new("t", payload.as_bytes())).encode(Version::V5, &mut bytes);
-    outgoing.push_encoded(&bytes, None)
+    outgoing.push_encoded(&bytes, None, Priority::Normal)
 }
 
 /// What a take sends: each payload, and the number of dropped messages that it reports.

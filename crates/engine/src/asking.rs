@@ -9,7 +9,7 @@ use crate::broker::Broker;
 use crate::client::Client;
 use crate::connection_handle::ConnectionHandle;
 use crate::feed::Feed;
-use crate::{notices, ping, reading};
+use crate::{budget, notices, ping, reading};
 
 /// What the topics of requests begin with.
 const TOPIC: &str = "$slipring/";
@@ -58,6 +58,7 @@ pub(crate) fn ask(
             Some(desk) => return desk.ask(asked, name, feed, reply),
             None => Reason::NotAuthorized,
         },
+        None if name == "memory" => budget::ask(asked, feed, reply),
         None if name == "ping" => ping::ask(asked, feed.receive_ns, reply),
         _ => Reason::NotAuthorized,
     })

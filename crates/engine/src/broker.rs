@@ -1,11 +1,11 @@
 //! The broker that all connections share: parts that own their state, and the steps that need several parts.
 //!
 //! A lock is held briefly and never across an await. Code that needs two locks takes them in this order: the
-//! registry of sessions, a client's state, the streams, the table, the routes, a client's outgoing messages;
+//! registry of sessions, a client's state, the streams, the table, the requests, the routes, a client's outgoing messages;
 //! then those of the other parts, one at a time.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
 use slipring_core::{Options, Plan, memory};
@@ -19,12 +19,14 @@ use crate::clock::Clock;
 use crate::gates::Gates;
 use crate::history;
 use crate::latch::Latch;
+use crate::locks::lock;
 use crate::monitor::Monitor;
 use crate::notices;
 use crate::open_connections::Connections;
 use crate::passwords::Passwords;
 use crate::post::Post;
 use crate::recovery::{self, Recovered, Tables};
+use crate::requests::SharedRequests;
 use crate::sessions::SessionDirectory;
 use crate::shared_desk::AnyDesk;
 use crate::shortage::Shortage;
@@ -36,6 +38,8 @@ use crate::topics::Topics;
 /// The parts of the broker.
 pub(crate) struct Broker {
     pub plan: ArcSwap<Plan>,
+    // A lock: held while the plan is replaced, so that no change of it is lost.
+    applying: Mutex<()>,
     pub clock: Clock,
     pub timers: Timers,
     /// Set when the broker begins to stop.
@@ -46,6 +50,7 @@ pub(crate) struct Broker {
     pub topics: Topics,
     pub table: SharedTable,
     pub streams: SharedStreams,
+    pub requests: SharedRequests,
     pub journal: BrokerJournal,
     pub shortage: Shortage,
     pub monitor: Monitor,
@@ -95,6 +100,7 @@ impl Broker {
         journal.follow(&plan);
         Self {
             plan: ArcSwap::from_pointee(plan),
+            applying: Mutex::default(),
             timers: Timers::new(),
             stopping: Latch::default(),
             connections: Connections::default(),
@@ -103,6 +109,7 @@ impl Broker {
             topics: Topics::default(),
             table: tables.0,
             streams: tables.1,
+            requests: SharedRequests::default(),
             journal,
             shortage: Shortage::default(),
             monitor: Monitor::new(clock.clone()),
@@ -121,11 +128,25 @@ impl Broker {
 
     /// Replaces the plan.
     pub fn apply(&self, plan: Plan) {
+        let _one_at_a_time = lock(&self.applying);
+        self.replace_plan(plan);
+    }
+
+    /// Sets the memory budget, until the next plan.
+    pub fn set_budget(&self, bytes: usize) {
+        let _one_at_a_time = lock(&self.applying);
+        let mut plan = Plan::clone(&self.plan.load());
+        plan.limits.memory_bytes = bytes;
+        self.replace_plan(plan);
+    }
+
+    fn replace_plan(&self, plan: Plan) {
         self.journal.follow(&plan);
         memory::set_budget(plan.limits.memory_bytes);
         self.table.follow(&plan);
         self.plan.store(Arc::new(plan));
         self.topics.changed();
+        self.shortage.relieve_now(self);
     }
 
     /// Disconnects every client, and waits until the last connection has ended.
@@ -137,6 +158,9 @@ impl Broker {
 
     /// Enters a client's selection of parameters or of streams. What they have now is sent first.
     pub fn select(&self, client: &Arc<Client>, filter: &str, options: Options, post: &mut Post) {
+        if options.needs.is_some() {
+            client.outgoing().select(options.priority);
+        }
         self.streams.follow(self, client, filter, options, post);
         self.table.select(self, client, filter, options, post);
     }

@@ -1,15 +1,17 @@
 //! One client as others see it: its session, its outgoing messages, and its connection.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use arc_swap::ArcSwapOption;
+use slipring_core::requests::MemberView;
 use slipring_core::{
-    ConnectionKey, EarlierSession, Millis, Outgoing, Owner, Principal, Session, SessionKey, Way,
-    WillMessage,
+    ConnectionKey, Conversation, EarlierSession, Millis, Options, Outgoing, Owner, Principal,
+    Readiness, Session, SessionKey, Way, WillMessage,
 };
-use slipring_wire::Reason;
+use slipring_wire::{PacketId, Reason};
 
+use crate::connection_end::{ConnectionEnd, TAKEN_OVER};
 use crate::connection_handle::ConnectionHandle;
 use crate::locks::lock;
 use crate::losses::Losses;
@@ -33,6 +35,9 @@ pub(crate) struct Client {
     /// Whether the table knows that the outbox dropped something. Cleared before the table looks what the client
     /// misses.
     pub missed: AtomicBool,
+    /// The most requests at once that one of its subscriptions says it serves; 0 if none does. Changed under the lock
+    /// of `state`, before the routes are.
+    pub serves: AtomicU16,
     /// Whether the session outlives the broker: its queue is in the journal.
     pub is_durable: bool,
     // A lock: held by the connection for one SUBSCRIBE or QoS 2 step, by calls that list the clients, and
@@ -85,6 +90,7 @@ impl Client {
             losses: Losses::default(),
             behind: AtomicBool::new(false),
             missed: AtomicBool::new(false),
+            serves: AtomicU16::new(0),
             is_durable: outgoing.is_durable(),
             state: Mutex::default(),
             outgoing: Mutex::new(outgoing),
@@ -94,6 +100,15 @@ impl Client {
 
     pub fn state(&self) -> MutexGuard<'_, State> {
         lock(&self.state)
+    }
+
+    /// Remembers what its subscriptions serve, after some were made or removed.
+    pub fn note_serves(&self, session: &Session, made: impl IntoIterator<Item = Options>) {
+        let is_service = self.serves.load(Ordering::Relaxed) > 0;
+        if is_service || made.into_iter().any(|options| options.serve > 0) {
+            let serves = session.plain().map(|(_, options)| options.serve).max();
+            self.serves.store(serves.unwrap_or(0), Ordering::Relaxed);
+        }
     }
 
     /// The principal of what the client does by this connection.
@@ -127,6 +142,19 @@ impl Client {
         (state.connection == Some(connection.key)).then_some(state)
     }
 
+    /// Whether a QoS 2 message has not come before (MQTT-4.3.3-10).
+    pub fn is_new(
+        &self,
+        connection: &ConnectionHandle,
+        conversation: &Conversation,
+        id: Option<PacketId>,
+    ) -> Result<bool, ConnectionEnd> {
+        let mut state = self.state_of(connection).ok_or(TAKEN_OVER)?;
+        Ok(id.map_or(Ok(true), |id| {
+            state.session.receive(id, conversation.limits(), conversation.version())
+        })?)
+    }
+
     /// What the admission of another connection has to know of this session.
     pub fn summary(&self) -> EarlierSession<'_> {
         let state = self.state();
@@ -141,6 +169,18 @@ impl Client {
 
     pub fn outgoing(&self) -> MutexGuard<'_, Outgoing> {
         lock(&self.outgoing)
+    }
+
+    /// The client as a member of a shared subscription: whether it has room, and how much waits for it.
+    pub fn as_member(&self) -> MemberView {
+        let outgoing = self.outgoing();
+        let readiness = match outgoing.version() {
+            None => Readiness::Away,
+            Some(_) if outgoing.is_busy() => Readiness::Busy,
+            Some(_) => Readiness::Ready,
+        };
+        let load = outgoing.inflight() * 1_000 / usize::from(outgoing.window_messages().max(1));
+        MemberView { readiness, load: load as u32, speed: outgoing.speed() }
     }
 
     pub fn connection(&self) -> Option<Arc<ConnectionHandle>> {

@@ -25,6 +25,21 @@ pub(crate) enum ConnectionEnd {
 /// Another connection has the session.
 pub(crate) const TAKEN_OVER: ConnectionEnd = ConnectionEnd::Closed(Reason::SessionTakenOver);
 
+impl ConnectionEnd {
+    /// Whether it ended because the client did not prove who it is.
+    pub fn is_unproven(&self) -> bool {
+        let reason = match self {
+            Self::Refused(refusal) => refusal.reason,
+            Self::Stopped(stop) => stop.violation.reason,
+            _ => return false,
+        };
+        matches!(
+            reason,
+            Reason::BadUserNameOrPassword | Reason::NotAuthorized | Reason::BadAuthenticationMethod
+        )
+    }
+}
+
 impl From<std::io::Error> for ConnectionEnd {
     fn from(error: std::io::Error) -> Self {
         Self::Lost(error.to_string())

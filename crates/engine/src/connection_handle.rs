@@ -1,7 +1,7 @@
 //! One connection as other tasks see it.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use atomic_waker::AtomicWaker;
 use slipring_core::{ConnectionKey, Owner};
@@ -26,6 +26,8 @@ pub(crate) struct ConnectionHandle {
     closing: OnceLock<Reason>,
     /// Whether it has published or declared anything.
     published: AtomicBool,
+    /// Bytes of a large packet that has begun and not ended.
+    pub unfinished_bytes: AtomicUsize,
     /// How many notices it may still send.
     pub notices: Allowance,
     /// Wakes the connection's task.
@@ -45,6 +47,7 @@ impl ConnectionHandle {
             owner: OnceLock::new(),
             closing: OnceLock::new(),
             published: AtomicBool::new(false),
+            unfinished_bytes: AtomicUsize::new(0),
             notices: Allowance::default(),
             waker: AtomicWaker::new(),
             left: Latch::default(),

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use slipring_core::{
-    Delivery, Extras, Message, Millis, Outgoing, Pushed, SHARED_BYTES_MIN, SharedBytes, encode,
-    encode_head,
+    Delivery, Expiry, Extras, Message, Millis, Outgoing, Priority, Pushed, SHARED_BYTES_MIN,
+    SharedBytes, encode, encode_head,
 };
 use slipring_wire::{Publish, QoS, Version};
 
@@ -36,7 +36,8 @@ pub(crate) struct Encoded {
 pub(crate) struct Form<'a> {
     pub retain: bool,
     pub identifiers: &'a [u32],
-    pub expires_ms: Option<Millis>,
+    pub expiry: Option<Expiry>,
+    pub priority: Priority,
 }
 
 impl Encoded {
@@ -62,25 +63,27 @@ impl Encoded {
         if bytes >= SHARED_BYTES_MIN || (self.shares_behind && to.is_far_behind()) {
             let payload = self.part_for(message, to).unwrap_or_else(|| self.share(message));
             let encoded = self.form(message, version, form);
-            return to.push_shared(without_payload(encoded, bytes), &payload, form.expires_ms);
+            let head = without_payload(encoded, bytes);
+            return to.push_shared(head, &payload, form.expiry, form.priority);
         }
-        to.push_encoded(self.form(message, version, form), form.expires_ms)
+        to.push_encoded(self.form(message, version, form), form.expiry, form.priority)
     }
 
     /// Adds a message that the broker kept to an outbox, at QoS 0.
     pub fn push_kept(&mut self, delivery: &Delivery, to: &mut Outgoing) -> Pushed {
         let Some(version) = to.version() else { return Pushed::Quiet };
-        let Delivery { message, qos, retain, identifiers } = delivery;
-        let publish = Publish { qos: *qos, retain: *retain, ..message.publish() };
+        let Delivery { message, qos, retain, identifiers, priority, .. } = delivery;
+        let topic = delivery.topic();
+        let publish = Publish { topic: &topic, qos: *qos, retain: *retain, ..message.publish() };
         let extras = Extras::identified(identifiers.as_deref().unwrap_or_default());
         let head = &mut self.identified;
         head.clear();
         if let Some(payload) = message.shared_payload() {
             encode_head(publish, payload.len(), &extras, version, head);
-            return to.push_shared(head, payload, message.expires_ms);
+            return to.push_shared(head, payload, message.expiry(), *priority);
         }
         encode(publish, &extras, version, head);
-        to.push_encoded(head, message.expires_ms)
+        to.push_encoded(head, message.expiry(), *priority)
     }
 
     /// Makes a message that can be kept; a large payload is shared.
@@ -150,7 +153,8 @@ mod tests {
     fn a_publisher_holds_no_payload_once_its_batch_is_done() {
         let read = SharedBytes::from(vec![7; 100_000]);
         let message = Publish::new("t", &read[100..90_000]);
-        let form = Form { retain: false, identifiers: &[], expires_ms: None };
+        let form =
+            Form { retain: false, identifiers: &[], expiry: None, priority: Priority::Normal };
         let mut encoded = Encoded { buffer: Some(read.clone()), ..Encoded::default() };
         let mut nobody = Outgoing::new(&Limits::default());
         encoded.begin(&message, 1);

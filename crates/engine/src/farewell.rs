@@ -46,6 +46,7 @@ impl Feed {
         self.retained.clear();
         self.unclaimed.clear();
         self.give_up_claims(broker, Durability::Disk);
+        self.forget_requests(broker);
         self.post.forget_batch();
     }
 }
@@ -105,6 +106,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         }
         if let ConnectionEnd::Panicked(why) = &end {
             broker.monitor.report(EventKind::Panicked, self.party.name(), why);
+        }
+        if end.is_unproven() {
+            let kind = EventKind::AuthenticationRefused;
+            broker.monitor.report(kind, self.party.name(), end.to_string());
         }
         let known = self.party.client.is_some();
         let kind = if known { EventKind::Disconnected } else { EventKind::Refused };

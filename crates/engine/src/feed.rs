@@ -13,6 +13,7 @@ use crate::event::EventKind;
 use crate::gates::{Gate, wait_holding};
 use crate::paths::Paths;
 use crate::post::Post;
+use crate::requests::batch::RequestWork;
 use crate::traffic::Tally;
 use crate::waiting::{Claimed, Unclaimed};
 
@@ -32,6 +33,8 @@ pub(crate) struct Feed {
     pub unclaimed: Vec<Unclaimed>,
     /// Messages that waited, and are for subscriptions of this batch.
     pub claimed: Vec<Claimed>,
+    /// What this batch does with requests.
+    pub requests: RequestWork,
     /// Retained messages of this batch, by their place in it.
     pub retained: Vec<(Arc<Message>, u32, Durability)>,
     pub post: Post,
@@ -54,6 +57,7 @@ impl Feed {
     pub fn begin(&mut self, broker: &Broker, receive_ns: i64) {
         self.paths.check(broker);
         self.receive_ns = receive_ns;
+        self.post.is_told = broker.monitor.tells_messages();
         self.promised = Promised::default();
         self.messages = 0;
     }
@@ -112,7 +116,8 @@ impl Feed {
         self.send_claimed(broker);
         let Self { unclaimed, post, .. } = self;
         unclaimed.drain(..).for_each(|one| one.let_wait(broker, first_offset, post));
-        post.send(broker, first_offset, gate);
+        self.place_requests(broker, first_offset);
+        self.post.send(broker, first_offset, gate);
     }
 
     /// The journal refused the batch: messages of durability `memory` go on, the others are not acknowledged.
@@ -131,6 +136,7 @@ impl Feed {
         self.retained.clear();
         self.unclaimed.clear();
         self.give_up_claims(broker, need);
+        self.give_up_requests(broker);
         self.post.send_unplaced(broker);
         match need {
             Durability::Memory => Ok(Gate::OPEN),

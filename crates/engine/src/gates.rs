@@ -134,6 +134,12 @@ impl Gates {
         });
     }
 
+    /// Bytes that wait for the journal.
+    pub fn pending(&self) -> usize {
+        let appended = self.appended.load(Ordering::Relaxed);
+        appended.saturating_sub(self.written.load(Ordering::Relaxed)) as usize
+    }
+
     /// How far the journal is written.
     pub fn written(&self) -> JournalMark {
         self.written.load(Ordering::Acquire)

@@ -286,6 +286,14 @@ impl Inlet {
         *self = Self { expected, shared_room, ..Self::new() };
     }
 
+    /// Bytes of a large packet that has begun and not ended.
+    pub fn unfinished_bytes(&self) -> usize {
+        match &self.apart {
+            Apart::Coming(bytes, _) => bytes.capacity(),
+            _ => 0,
+        }
+    }
+
     fn count(&mut self) {
         let apart = match &self.apart {
             Apart::Guessed(bytes) | Apart::Coming(bytes, _) => bytes.capacity(),

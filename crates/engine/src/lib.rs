@@ -14,6 +14,7 @@ mod admission;
 mod asking;
 mod broker;
 mod broker_journal;
+mod budget;
 mod client;
 mod clock;
 mod connection;
@@ -24,6 +25,7 @@ mod descriptors;
 mod encoded;
 mod ends;
 mod event;
+mod event_queue;
 mod farewell;
 mod feed;
 mod gates;
@@ -35,6 +37,7 @@ mod line;
 mod listener;
 mod locks;
 mod losses;
+mod message_events;
 mod monitor;
 mod notices;
 mod open_connections;
@@ -51,6 +54,7 @@ mod pulse;
 mod reading;
 mod receipt;
 mod recovery;
+mod requests;
 mod retaining;
 mod returning;
 mod routes;
@@ -61,6 +65,7 @@ mod shared_desk;
 mod shortage;
 #[cfg(feature = "sim")]
 pub mod simulated;
+mod starting;
 mod status;
 mod stored;
 mod streams;
@@ -72,16 +77,17 @@ mod table;
 mod test_peer;
 mod threads;
 mod timers;
+mod topic_status;
 mod topics;
 mod traffic;
 mod turns;
 mod upkeep;
+mod victims;
 mod waiting;
 mod waking;
 mod wills;
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -96,6 +102,7 @@ use threads::Threads;
 pub use definitions::JournalDefinitions;
 pub use descriptors::Descriptors;
 pub use event::{Event, EventKind};
+pub use event_queue::FetchedEvents;
 pub use history::{JournalTable, journal_table};
 pub use listener::{
     BoundAddress, ClientCertificates, LISTEN_PREFIXES, ListenerSettings, TlsError, TlsFault,
@@ -103,67 +110,17 @@ pub use listener::{
 };
 pub use operating::{OwnerShare, SessionQuery, SessionState, SessionStatus, Sessions};
 pub use receipt::{DamagedRange, StartReceipt};
-pub use sampled::{Sampled, sampled};
-pub use status::{
-    Acknowledged, Amount, AwayStatus, BrokerStatus, ClientStatus, JournalStatus, MemoryUse,
-    NoticeCounts, PrefixTraffic, StreamsStatus, TableStatus, Totals, TrafficCounts,
+pub use requests::watching::{
+    RequestQuery, RequestStatus, RequestsStatus, ServiceStatus, TopicRequests,
 };
-
-/// The settings of an engine, which stay the same until it stops.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// The listeners, one or more; each has another name.
-    pub listeners: Vec<ListenerSettings>,
-    /// The folder of the journal; None journals nothing.
-    pub journal: Option<PathBuf>,
-    /// Bytes of a journal segment.
-    pub segment_bytes: u64,
-    /// Threads that serve connections.
-    pub threads: usize,
-    /// How many descriptors are reserved for connections to the console.
-    pub console_connections: usize,
-}
-
-/// Why an engine did not start.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// There is no listener.
-    #[error("the broker has nothing to listen on")]
-    NoListener,
-    /// Two listeners have the same name.
-    #[error("two listeners are named '{name}'")]
-    SameName {
-        /// The name.
-        name: String,
-    },
-    /// A listener cannot use one of its files for TLS.
-    #[error("listener '{name}': {source}")]
-    Tls {
-        /// The listener.
-        name: String,
-        /// The file, and what is wrong with it.
-        source: TlsError,
-    },
-    /// The address is malformed, taken, or not of this machine.
-    #[error("listener '{name}' cannot listen on {listen}: {source}")]
-    Listen {
-        /// The listener.
-        name: String,
-        /// The address in the settings.
-        listen: String,
-        /// The error of the system.
-        source: std::io::Error,
-    },
-    /// The journal cannot be opened.
-    #[error(transparent)]
-    Journal(#[from] slipring_journal::OpenError),
-    /// The journal cannot be read.
-    #[error(transparent)]
-    Recovery(#[from] slipring_journal::ReadError),
-    /// The system gave no threads.
-    #[error("cannot start the engine's threads: {0}")]
-    Threads(std::io::Error),
-}
+pub use sampled::{Sampled, sampled};
+pub use starting::{Settings, StartError};
+pub use status::{
+    Acknowledged, Amount, AwayStatus, BrokerStatus, ClientStatus, JournalStatus, MemoryParts,
+    MemoryUse, NoticeCounts, PrefixTraffic, StreamsStatus, TableStatus, Totals, TrafficCounts,
+    VictimCounts,
+};
+pub use topic_status::{SubscriberStatus, TopicStatus, WaitingTopic};
 
 /// A running broker.
 pub struct Engine {
@@ -214,8 +171,14 @@ impl Engine {
         self.broker.apply(plan);
     }
 
-    /// The events since the last call, and how many were lost because nobody fetched them.
-    pub fn take_events(&self) -> (Vec<Event>, u64) {
+    /// Sets the kinds of events for each message or request that are made, and how many of each kind are kept
+    /// between two calls of [`Engine::take_events`]. All other kinds are always made.
+    pub fn want_events(&self, kinds: impl IntoIterator<Item = EventKind>, each_max: u32) {
+        self.broker.monitor.events.want(kinds, each_max);
+    }
+
+    /// The events since the last call.
+    pub fn take_events(&self) -> FetchedEvents {
         self.broker.monitor.take_events(self.broker.clock.now_ms())
     }
 
@@ -275,6 +238,13 @@ impl Engine {
             self.broker.journal.sync()?;
         }
         Ok(is_ended)
+    }
+
+    /// Sets the memory budget, until the next plan. The text is a size, such as `512MB`; the error says what is wrong with
+    /// it. Returns the memory in use.
+    pub fn set_memory(&self, size: &str) -> Result<MemoryUse, String> {
+        self.broker.change_budget(size, "an operator")?;
+        Ok(self.broker.memory_use())
     }
 
     /// Traffic by topic prefix since the start, the busiest first.

@@ -7,19 +7,23 @@ use slipring_core::Millis;
 
 use crate::client::Client;
 use crate::clock::Clock;
-use crate::event::{Event, EventKind, Events};
+use crate::event::{EventKind, Report};
+use crate::event_queue::{EventQueue, FetchedEvents};
 use crate::notices::Notices;
 use crate::pulse::Pulse;
 use crate::traffic::{Prefixes, Reached, Traffic};
+use crate::victims::VictimReports;
 
 /// Its locks are taken last, and for a moment.
 pub(crate) struct Monitor {
     clock: Clock,
-    events: Events,
+    /// What happened, for the log.
+    pub events: EventQueue,
     pub traffic: Traffic,
     pub prefixes: Prefixes,
     pub reached: Reached,
     pub notices: Notices,
+    pub victims: VictimReports,
     pub pulse: Pulse,
     // Clients with losses to report, each once. A lock: taken when a client begins to lose messages, and
     // when events are fetched.
@@ -32,11 +36,12 @@ impl Monitor {
     pub fn new(clock: Clock) -> Self {
         Self {
             clock,
-            events: Events::default(),
+            events: EventQueue::default(),
             traffic: Traffic::default(),
             prefixes: Prefixes::default(),
             reached: Reached::default(),
             notices: Notices::default(),
+            victims: VictimReports::default(),
             pulse: Pulse::default(),
             losing: Mutex::default(),
             failure: OnceLock::new(),
@@ -45,11 +50,18 @@ impl Monitor {
 
     /// Reports what happened to a client.
     pub fn report(&self, kind: EventKind, client: &str, detail: impl AsRef<str>) {
-        self.events.report(self.clock.now_ns(), kind, client, detail);
+        self.tell(&Report::new(kind, client).detail(&detail.as_ref()));
     }
 
-    /// The events since the last call, and how many were lost because nobody fetched them.
-    pub fn take_events(&self, now_ms: Millis) -> (Vec<Event>, u64) {
+    /// Reports what happened, with its topic or request. An event that can happen for each message or request is kept
+    /// only while its kind is wanted.
+    #[cold]
+    pub fn tell(&self, report: &Report<'_>) {
+        self.events.add(self.clock.now_ns(), report);
+    }
+
+    /// The events since the last call.
+    pub fn take_events(&self, now_ms: Millis) -> FetchedEvents {
         self.tell_losses(now_ms);
         self.events.take()
     }

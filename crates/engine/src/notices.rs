@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use slipring_core::requests::Balance;
 use slipring_core::{Durability, Millis, Offset, Principal};
 use slipring_wire::{Properties, PropertiesBuf, PropertyId, Publish, Reason, Value};
 
@@ -158,9 +159,10 @@ fn deliver(
 ) -> usize {
     let audience = broker.topics.audience(TOPIC, from.session);
     let topic: Arc<str> = TOPIC.into();
+    post.publisher = from.session;
     post.begin(broker, notice, None, Durability::Memory, audience.len());
     let mut delivered = 0;
-    let shares = audience.shares.iter().map(|share| share.choose().0);
+    let shares = audience.shares.iter().map(|share| share.choose(Balance::default()).0);
     for target in audience.targets.iter().chain(shares) {
         if to.is_of(&target.client) {
             post.deliver(broker, target, notice, &topic);

@@ -131,6 +131,7 @@ impl Broker {
         for (at, quota) in limits.waiting_quotas().into_iter().enumerate() {
             add(quota, self.topics.waiting().shares()[at].greatest(most));
         }
+        add(limits.requests_quota(), self.requests.book().shares().greatest(most));
         let parameters = self.table.lock().table.registry.entries().shares().greatest(most);
         add(limits.parameters_quota(), parameters);
         add(streams, self.streams.lock().streams.catalog().shares().greatest(most));

@@ -10,6 +10,7 @@ use crate::acknowledged::Promised;
 use crate::broker::Broker;
 use crate::client::Client;
 use crate::connection_handle::ConnectionHandle;
+use crate::event::EventKind;
 use crate::gates::{Gate, Gates};
 use crate::stored;
 
@@ -247,6 +248,11 @@ impl Outlet {
 }
 
 fn count_bounds(broker: &Broker, client: &Arc<Client>, taken: Taken) {
+    if taken.expired > 0 {
+        let detail = format!("{} expired before they could be sent", taken.expired);
+        let (kind, monitor) = (EventKind::MessageNotDelivered, &broker.monitor);
+        monitor.tell_message(kind, &client.name, "", &detail);
+    }
     if taken.held {
         broker.monitor.reached.count(Limit::Inflight);
     }

@@ -16,7 +16,9 @@ use crate::connection_end::{ConnectionEnd, TAKEN_OVER};
 use crate::connection_handle::ConnectionHandle;
 use crate::event::EventKind;
 use crate::feed::Feed;
+use crate::message_events::tell_acknowledged;
 use crate::outlet::{Answers, Outlet};
+use crate::requests::answering::ToRequest;
 use crate::returning::Returning;
 use crate::session_life::{NotOpened, Opened};
 use crate::subscribing::Subscribing;
@@ -43,6 +45,8 @@ pub(crate) struct Party {
     incoming: Incoming,
     /// Refused samples that were not reported yet.
     refused: Refused,
+    /// Messages that it may not publish, and that were not reported yet.
+    unauthorized: Refused,
     /// PUBACKs of this batch, settled together: publishers need the same lock.
     acks: Vec<PacketId>,
     /// QoS 2 identifiers that are new in this batch.
@@ -66,6 +70,7 @@ impl Party {
             returning: Returning::default(),
             incoming: Incoming::default(),
             refused: Refused::default(),
+            unauthorized: Refused::default(),
             acks: Vec::new(),
             received: Vec::new(),
         }
@@ -104,8 +109,12 @@ impl Party {
         if let (Some(client), false) = (&self.client, self.acks.is_empty()) {
             let mut outgoing = client.outgoing();
             for id in self.acks.drain(..) {
+                if self.feed.post.is_told {
+                    tell_acknowledged(&self.broker.monitor, client, &outgoing, id, false);
+                }
                 outgoing.acked(id);
             }
+            outgoing.time_settled(self.broker.clock.now_ms());
             if outgoing.is_durable() {
                 outgoing.take_records(self.feed.records(Durability::Memory));
             }
@@ -138,7 +147,9 @@ impl Party {
         let (qos, id) = (message.qos, message.packet_id);
         self.feed.work.add_text(message.properties.encoded().len());
         let from = &client.principal(&self.connection);
-        let reason = if message.topic.starts_with('$') {
+        let is_own = message.topic.starts_with('$');
+        let to_request = if is_own { ToRequest::of(message.topic) } else { None };
+        let reason = if is_own && to_request.is_none() {
             let (broker, connection, message) = (&self.broker, &*self.connection, &message);
             let asked = ClientRequest { broker, client, connection, from, message };
             match asking::ask(&asked, &mut self.feed, &mut self.reply) {
@@ -146,17 +157,26 @@ impl Party {
                 None => return Ok(false),
             }
         } else if qos == QoS::ExactlyOnce
-            && !is_new(client, &self.connection, &self.conversation, id)?
+            && !client.is_new(&self.connection, &self.conversation, id)?
         {
             // It came before, and may not have its durability yet.
-            let level = self.feed.paths.find(&self.broker, from, message.topic).level;
+            let level = match to_request {
+                Some(_) => Durability::Disk,
+                None => self.feed.paths.find(&self.broker, from, message.topic).level,
+            };
             self.feed.wait_for(level);
             Reason::Success
+        } else if let Some(to) = to_request {
+            self.received.extend(id.filter(|_| qos == QoS::ExactlyOnce));
+            self.feed.take_for_request(&self.broker, from, to, &message)
         } else {
             self.connection.publishes();
             self.received.extend(id.filter(|_| qos == QoS::ExactlyOnce));
             self.feed.publish(&self.broker, from, &message, self.conversation.version())
         };
+        if reason == Reason::NotAuthorized {
+            self.unauthorized.add_unauthorized(&self.broker, client, message.topic);
+        }
         if let (true, Some(id)) = (reason.is_error() && qos == QoS::ExactlyOnce, id) {
             client.state().session.release(id);
         }
@@ -194,6 +214,9 @@ impl Party {
             }
             Action::Received(id, refused) => {
                 let mut outgoing = client.outgoing();
+                if refused || self.feed.post.is_told {
+                    tell_acknowledged(&self.broker.monitor, client, &outgoing, id, refused);
+                }
                 let settled = outgoing.received(id, refused);
                 self.take_records(&mut outgoing);
                 drop(outgoing);
@@ -240,6 +263,7 @@ impl Party {
         };
         let Opened { client, session_present, promise, will } = opened;
         self.client = Some(Arc::clone(&client)); // from here on `leave` must be called for it
+        self.feed.requests.client = Some(Arc::clone(&client));
         if let Some(will) = will {
             wills::add(&self.broker, &mut self.feed, &will); // in one batch with the record below
         }
@@ -253,9 +277,15 @@ impl Party {
         let kept = if session_present { ", its session goes on" } else { "" };
         let detail =
             format!("from {} with {}{kept}", self.connection.origin.address, opening.terms.version);
+        if let Some(user) = self.connection.proven() {
+            let detail = format!("as {user}");
+            self.broker.monitor.report(EventKind::Authenticated, &client.name, detail);
+        }
         self.broker.monitor.report(EventKind::Connected, &client.name, detail);
         if session_present {
+            self.tell_waited(&client);
             self.broker.table.come_back(&client);
+            self.feed.come_back(&self.broker, &client);
             self.returning = Returning::of(&self.broker, &client);
         }
         if self.broker.stopping.is_set() {
@@ -310,19 +340,6 @@ impl Party {
 /// Whether the reason says that the journal cannot take a message now.
 fn is_refused_by_journal(reason: Reason) -> bool {
     matches!(reason, Reason::QuotaExceeded | Reason::UnspecifiedError)
-}
-
-/// Whether a QoS 2 message has not come before (MQTT-4.3.3-10).
-fn is_new(
-    client: &Client,
-    connection: &ConnectionHandle,
-    conversation: &Conversation,
-    id: Option<PacketId>,
-) -> Result<bool, ConnectionEnd> {
-    let mut state = client.state_of(connection).ok_or(TAKEN_OVER)?;
-    Ok(id.map_or(Ok(true), |id| {
-        state.session.receive(id, conversation.limits(), conversation.version())
-    })?)
 }
 
 #[cfg(test)]

@@ -4,7 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use slipring_core::{Durability, Limit, ParameterIndex, Principal, Right, Slot, StreamIndex};
+use slipring_core::memory::Counted;
+use slipring_core::requests::{Balance, RequestRule};
+use slipring_core::{
+    Durability, Limit, ParameterIndex, Principal, Priority, Right, Slot, StreamIndex, memory,
+};
 use slipring_wire::QoS;
 
 use crate::broker::Broker;
@@ -17,6 +21,9 @@ const ROUTES_BYTES_MAX: usize = 16 << 20;
 const ROUTES_BYTES_ALL_MAX: usize = 256 << 20;
 /// Memory of routes that a publisher may always keep.
 const ROUTES_BYTES_MIN: usize = 16 << 10;
+/// The parts of the memory budget that the routes of all publishers, and of one, may take.
+const ROUTES_ALL_SHARE: usize = 16;
+const ROUTES_SHARE: usize = 64;
 
 /// What a topic is, which decides where its newest message is kept.
 pub(crate) enum TopicKind {
@@ -39,6 +46,12 @@ pub(crate) struct Route {
     pub is_journaled: bool,
     /// The durability of QoS 1 and 2 messages of the topic.
     pub level: Durability,
+    /// The priority of messages that name none, to subscriptions that name none.
+    pub priority: Priority,
+    /// Set if messages with a Response Topic are requests.
+    pub request: Option<RequestRule>,
+    /// How a service, or a member of a shared subscription, is chosen.
+    pub balance: Balance,
 }
 
 impl Route {
@@ -61,6 +74,7 @@ pub(crate) struct Paths {
     /// The route of the last message; the next one often goes the same way.
     last: usize,
     bytes: usize,
+    counted: Counted,
     generation: u64,
 }
 
@@ -75,15 +89,21 @@ impl Paths {
     }
 
     fn is_overfull(&self, broker: &Broker) -> bool {
+        let own_max = ROUTES_BYTES_MAX.min(memory::part(ROUTES_SHARE));
+        let all_max = ROUTES_BYTES_ALL_MAX.min(memory::part(ROUTES_ALL_SHARE));
         self.bytes > ROUTES_BYTES_MIN
-            && (self.bytes > ROUTES_BYTES_MAX
-                || broker.topics.routes_bytes.load(Ordering::Relaxed) > ROUTES_BYTES_ALL_MAX)
+            && (self.bytes > own_max
+                || broker.topics.routes_bytes.load(Ordering::Relaxed) > all_max)
     }
 
     /// Forgets every route.
     pub fn forget(&mut self, broker: &Broker) {
+        if self.bytes > ROUTES_BYTES_MIN {
+            (self.routes, self.index) = (Vec::new(), HashMap::new());
+        }
         self.routes.clear();
         self.index.clear();
+        self.counted.set(0);
         broker.topics.routes_bytes.fetch_sub(self.bytes, Ordering::Relaxed);
         self.bytes = 0;
     }
@@ -124,10 +144,14 @@ impl Paths {
             prefix: broker.monitor.prefixes.of(&topic),
             is_journaled,
             level: if is_journaled { plan.durability.of(&topic) } else { Durability::Memory },
+            priority: plan.priority.of(&topic),
+            request: plan.requests.of(&topic),
+            balance: plan.requests.balance(&topic),
             topic: Arc::clone(&topic),
         });
         let bytes = self.routes[at].bytes();
         self.bytes += bytes;
+        self.counted.set(self.bytes);
         broker.topics.routes_bytes.fetch_add(bytes, Ordering::Relaxed);
         self.index.insert(topic, at);
         at

@@ -1,20 +1,23 @@
 //! Delivers the messages of one publisher: QoS 0 at once, QoS 1 when the journal has given the message an offset,
 //! QoS 2 when the message is safe, so that no crash can deliver it twice.
 
+mod later;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use slipring_core::ledger::{Deliveries, DeliveryManner};
 use slipring_core::{
-    Delivery, Dropped, Durability, JournalPlace, Limit, Message, Millis, Offset, Pushed, expiry,
+    Delivery, Dropped, Durability, Expiry, JournalPlace, Limit, Message, Millis, Offset, Priority,
+    Pushed, SessionKey, Victims, expiry,
 };
-use slipring_wire::{Publish, QoS, Reason};
+use slipring_wire::{PropertyId, Publish, QoS, Reason};
 
 use crate::broker::Broker;
 use crate::client::Client;
-use crate::connection_handle::ConnectionHandle;
 use crate::encoded::{Encoded, Form};
 use crate::gates::Gate;
+use crate::message_events::tell_handed_over;
 use crate::routes::Target;
 
 /// Bytes of QoS 2 messages of one publisher that may wait for the journal; then the broker reads no more from it.
@@ -25,9 +28,14 @@ const LATER_ENTRY_BYTES: usize = 256;
 /// The deliveries of one publisher: those of its batch, and earlier ones that wait for the journal.
 #[derive(Default)]
 pub(crate) struct Post {
+    /// Whether the log has an event for each message; read once for each batch.
+    pub is_told: bool,
     /// The message being delivered.
     pub encoded: Encoded,
     expires_ms: Option<Millis>,
+    /// The priority that it names, and that of its topic.
+    priority: Option<Priority>,
+    topic_priority: Priority,
     /// Its index in the batch, if the journal must make it safe, and its durability.
     place: Option<u32>,
     level: Durability,
@@ -43,6 +51,10 @@ pub(crate) struct Post {
     later_bytes: usize,
     /// The gate of the first of them, once it will wake the publisher.
     awaited: Option<Gate>,
+    /// The session whose messages these are.
+    pub publisher: SessionKey,
+    /// Stored messages that had to be dropped, for their publishers.
+    victims: Victims,
     /// Records of messages that sessions which outlive the broker have lost.
     lost: Vec<u8>,
     /// Subscribers to wake at the end of the batch.
@@ -96,9 +108,18 @@ impl Post {
     ) {
         self.encoded.begin(message, subscribers);
         (self.place, self.level, self.is_kept) = (place, level, false);
-        let has_properties = !message.properties.is_empty();
-        let expires = || expiry(message.properties, broker.clock.now_ms());
-        self.expires_ms = has_properties.then(expires).flatten();
+        (self.expires_ms, self.priority) = (None, None);
+        self.topic_priority = Priority::Normal;
+        if message.properties.has(PropertyId::MessageExpiryInterval) {
+            self.expires_ms = expiry(message.properties, broker.clock.now_ms());
+        }
+        self.priority = Priority::of(message.properties);
+    }
+
+    /// Sets the priority of the topic of the message that was begun; without it, it is normal.
+    #[inline]
+    pub fn set_topic_priority(&mut self, priority: Priority) {
+        self.topic_priority = priority;
     }
 
     #[inline]
@@ -111,15 +132,28 @@ impl Post {
     ) {
         let retain = message.retain && to.retain_as_published; // MQTT-3.3.1-12, -13
         let qos = message.qos.min(to.qos); // MQTT-3.8.4-8
+        let priority = Priority::of_delivery(self.priority, to.priority, self.topic_priority);
         if qos == QoS::AtMostOnce && (message.qos < QoS::ExactlyOnce || self.place.is_none()) {
             let identifiers = to.identifiers.as_deref().unwrap_or_default();
-            let form = Form { retain, identifiers, expires_ms: self.expires_ms };
+            let form =
+                Form { retain, identifiers, expiry: Expiry::told(self.expires_ms), priority };
             let mut outgoing = to.client.outgoing();
             let pushed = self.encoded.push(message, &form, &mut outgoing);
+            if self.is_told {
+                tell_handed_over(broker, &to.client, &outgoing, pushed, (message.topic, qos));
+            }
             drop(outgoing);
             return self.pushed(broker, &to.client, pushed);
         }
-        let manner = DeliveryManner { qos, retain, identifiers: to.identifiers.clone() };
+        let identifiers = to.identifiers.clone();
+        let manner = DeliveryManner {
+            qos,
+            retain,
+            identifiers,
+            priority,
+            of_request: false,
+            by_topic: false,
+        };
         self.keep(broker, to, message, topic, manner);
     }
 
@@ -135,6 +169,7 @@ impl Post {
         let Self { place, level, .. } = *self;
         if !std::mem::replace(&mut self.is_kept, true) {
             let message = self.encoded.keep(message, Arc::clone(topic), broker.clock.now_ms());
+            let message = message.by(self.publisher);
             self.kept.push(Kept { message, place, level });
         }
         let at = self.kept.len() - 1;
@@ -143,6 +178,30 @@ impl Post {
             self.deliveries.push(to.client.key, place, bytes, manner.clone());
         }
         self.parcels.push(Parcel { client: Arc::clone(&to.client), message: at, manner });
+    }
+
+    /// Delivers the end of a request: at QoS 1 and 2 it goes when it is safe, and is never dropped for others.
+    pub fn deliver_end(
+        &mut self,
+        broker: &Broker,
+        to: &Target,
+        message: &Publish<'_>,
+        topic: &Arc<str>,
+    ) {
+        if message.qos == QoS::AtMostOnce {
+            return self.deliver(broker, to, message, topic);
+        }
+        let priority = Priority::of_delivery(self.priority, to.priority, self.topic_priority);
+        let (qos, retain, identifiers) = (message.qos, false, None);
+        let manner = DeliveryManner {
+            qos,
+            retain,
+            identifiers,
+            priority,
+            of_request: true,
+            by_topic: false,
+        };
+        self.keep(broker, to, message, topic, manner);
     }
 
     /// Sends the messages of a batch that has its offsets; QoS 2 messages that are not safe yet go later.
@@ -162,7 +221,8 @@ impl Post {
             }
             let Some((_, message)) = &message else { break };
             let delivery = Delivery::new(Arc::clone(message), manner);
-            if wait && message.qos == QoS::ExactlyOnce && message.place.is_some() {
+            let must_be_safe = delivery.of_request || message.qos == QoS::ExactlyOnce;
+            if wait && must_be_safe && message.place.is_some() {
                 self.later_bytes += later_bytes(&delivery);
                 later.push((client, delivery));
             } else {
@@ -175,19 +235,6 @@ impl Post {
             self.later.push_back((gate, later));
         }
         self.tell(broker);
-    }
-
-    /// Sends messages when a gate is open, after those that wait already.
-    pub fn send_after(
-        &mut self,
-        broker: &Broker,
-        gate: Gate,
-        deliveries: Vec<(Arc<Client>, Delivery)>,
-    ) {
-        self.later_bytes +=
-            deliveries.iter().map(|(_, delivery)| later_bytes(delivery)).sum::<usize>();
-        self.later.push_back((gate, deliveries));
-        self.release(broker);
     }
 
     /// Sends only messages that are not journaled: the journal refused the batch.
@@ -204,65 +251,14 @@ impl Post {
         self.deliveries = Deliveries::default();
     }
 
-    /// Sends messages that are safe by now, and has the publisher woken for the next: its answers may wait for
-    /// other gates.
-    pub fn release_for(&mut self, broker: &Broker, connection: &Arc<ConnectionHandle>) {
-        self.release(broker);
-        let first = self.later.front().map(|(gate, _)| *gate);
-        if self.awaited != first {
-            self.awaited = first;
-            if let Some(gate) = first {
-                broker.journal.gates.wait(gate, connection);
-            }
-        }
-    }
-
-    fn release(&mut self, broker: &Broker) {
-        while self.later.front().is_some_and(|(gate, _)| broker.journal.gates.is_open(*gate)) {
-            self.send_next(broker);
-        }
-    }
-
-    fn send_next(&mut self, broker: &Broker) {
-        let Some((_, parcels)) = self.later.pop_front() else { return };
-        for (client, delivery) in parcels {
-            self.later_bytes -= later_bytes(&delivery);
-            self.hand_over(broker, &client, delivery);
-        }
-        self.tell(broker);
-    }
-
-    pub fn is_behind(&self) -> bool {
-        self.later_bytes > LATER_BYTES_MAX
-    }
-
-    /// Takes the messages that are not safe yet.
-    pub fn take_later(&mut self) -> Option<Self> {
-        if self.later.is_empty() {
-            return None;
-        }
-        let later = std::mem::take(&mut self.later);
-        let later_bytes = std::mem::take(&mut self.later_bytes);
-        Some(Self { later, later_bytes, ..Self::default() })
-    }
-
-    /// Sends each message when it is safe. Ends if the journal fails.
-    pub async fn settle(mut self, broker: Arc<Broker>) {
-        while let Some(gate) = self.later.front().map(|(gate, _)| *gate) {
-            if !broker.journal.gates.passed(gate).await {
-                return;
-            }
-            self.send_next(&broker);
-        }
-    }
-
     /// Wakes the subscribers, and records their losses.
     fn tell(&mut self, broker: &Broker) {
-        broker.shortage.relieve(broker);
         self.wake();
+        broker.shortage.relieve(broker); // a round may take long: the subscribers do not wait for it
         if !self.lost.is_empty() {
             broker.journal.note_all(&mut self.lost);
         }
+        broker.monitor.victims.add(&mut self.victims, broker.clock.now_ns());
     }
 
     pub fn wake(&mut self) {
@@ -274,6 +270,7 @@ impl Post {
 
     /// Gives a message to a subscriber, which is woken at the end of the batch.
     pub fn hand_over(&mut self, broker: &Broker, client: &Arc<Client>, delivery: Delivery) {
+        let told = self.is_told.then(|| (Arc::clone(delivery.message.topic()), delivery.qos));
         let mut outgoing = client.outgoing();
         let pushed = if delivery.qos > QoS::AtMostOnce {
             outgoing.push(delivery)
@@ -282,6 +279,10 @@ impl Post {
         };
         if matches!(pushed, Pushed::Dropped(_) | Pushed::Overflow(_)) {
             outgoing.take_drops(&mut self.lost);
+            outgoing.take_victims(&mut self.victims);
+        }
+        if let Some((topic, qos)) = told {
+            tell_handed_over(broker, client, &outgoing, pushed, (&topic, qos));
         }
         drop(outgoing);
         self.pushed(broker, client, pushed);
@@ -312,6 +313,9 @@ impl Post {
                 if matches!(dropped.limit, Some(Limit::OutboxBytes | Limit::MemoryBytes)) {
                     broker.table.missed(client);
                 }
+                if dropped.limit == Some(Limit::MemoryBytes) {
+                    broker.shortage.count_outbox(dropped.messages);
+                }
                 if dropped.wake {
                     self.woken.push(Arc::clone(client));
                 }
@@ -319,6 +323,10 @@ impl Post {
             Pushed::Overflow(limit) => {
                 let dropped = Dropped { limit: Some(limit), messages: 1, wake: false };
                 broker.monitor.count_dropped(client, dropped);
+                client.close(Reason::QuotaExceeded);
+            }
+            Pushed::EndsConnection(limit) => {
+                broker.monitor.reached.count(limit);
                 client.close(Reason::QuotaExceeded);
             }
             Pushed::Quiet | Pushed::Wake => {}

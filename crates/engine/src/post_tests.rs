@@ -1,6 +1,7 @@
 //! A publisher and the gates that its deliveries wait for.
 
 use super::*;
+use crate::connection_handle::ConnectionHandle;
 use crate::origin::Origin;
 use slipring_core::{ConnectionKey, Plan};
 use slipring_journal::{CommitProgress, JournalOptions};

@@ -1,11 +1,12 @@
 //! One message on its way: admitted, kept, delivered, and added to the batch for the journal, in this order.
 
 use slipring_core::ledger::{Carried, DeliveryRecord, TableRecord};
-use slipring_core::{Durability, Principal, SHARED_BYTES_MIN, Work};
+use slipring_core::{Durability, Principal, Priority, SHARED_BYTES_MIN, Way, Work};
 use slipring_journal::MessageFlags;
 use slipring_wire::{Publish, QoS, Reason, Version};
 
 use crate::broker::Broker;
+use crate::event::EventKind;
 use crate::feed::Feed;
 use crate::paths::{Route, TopicKind};
 use crate::post::Post;
@@ -33,6 +34,17 @@ pub(crate) struct Publication<'a> {
     pub version: Version,
 }
 
+impl Publication<'_> {
+    #[cold]
+    fn tell_stored(&self, why: &str) {
+        let Self { broker, from, message, .. } = *self;
+        if from.way != Way::Broker {
+            let (kind, client) = (EventKind::MessageStored, from.client_id);
+            broker.monitor.tell_message(kind, client, message.topic, why);
+        }
+    }
+}
+
 impl Feed {
     /// Brings one message to all its subscribers, and into the batch for the journal. The answer is the reason
     /// code of the acknowledgement.
@@ -55,6 +67,13 @@ impl Feed {
     #[inline]
     fn publish_found(&mut self, publication: &Publication<'_>) -> Result<Reason, Reason> {
         self.admit(publication)?;
+        if let Some(asked) = self.take_request(publication) {
+            return asked;
+        }
+        if self.post.is_told {
+            let Publication { broker, from, message, .. } = *publication;
+            broker.monitor.tell_received(from, message);
+        }
         let carried = self.keep(publication)?;
         let has_readers = self.deliver(publication, carried)?;
         self.add_to_batch(publication, carried);
@@ -91,6 +110,9 @@ impl Feed {
         }
         if message.retain {
             self.retain(publication)?;
+            if self.post.is_told {
+                publication.tell_stored("as the retained message");
+            }
         }
         if let TopicKind::Plain(Some(slot)) = &self.paths.found().kind {
             slot.set(message.payload, self.receive_ns);
@@ -116,7 +138,9 @@ impl Feed {
         if deliveries > 0 {
             work.add(deliveries * delivery_steps(message.payload.len()));
             let index = (level > Durability::Memory).then_some(batch.len() as u32);
+            post.publisher = publication.from.session;
             post.begin(broker, message, index, level, deliveries);
+            post.set_topic_priority(route.priority);
             deliver_to_all(broker, route, message, post, work);
         }
         tally.add(&route.prefix, message.payload.len(), deliveries);
@@ -129,7 +153,7 @@ impl Feed {
 
     /// Adds the message to the batch, if its topic is journaled.
     #[inline]
-    fn add_to_batch(&mut self, publication: &Publication<'_>, carried: Option<Carried>) {
+    pub fn add_to_batch(&mut self, publication: &Publication<'_>, carried: Option<Carried>) {
         let route = self.paths.found();
         let (qos, is_journaled) = (publication.message.qos, route.is_journaled);
         let level = route.level_of(qos);
@@ -156,6 +180,10 @@ impl Feed {
         }
         let flags = MessageFlags::new(message.qos as u8, message.retain);
         self.batch.push(flags, message.topic, message.properties.encoded(), message.payload);
+        let priority = Priority::of(message.properties).unwrap_or(self.paths.found().priority);
+        if priority == Priority::High {
+            self.batch.hurry();
+        }
         self.wait_for(level);
         let is_noted = message.qos == QoS::ExactlyOnce && from.is_durable;
         if let (true, Some(packet_id)) = (is_noted && level > Durability::Memory, message.packet_id)
@@ -168,14 +196,17 @@ impl Feed {
     /// A message that has no subscriber waits for one, if it asks to.
     fn let_wait(&mut self, publication: &Publication<'_>, level: Durability) -> Result<(), Reason> {
         let Publication { broker, from, message, .. } = *publication;
-        let is_journaled = self.paths.found().is_journaled;
-        let place = is_journaled.then_some((self.batch.len() as u32, level));
-        match Unclaimed::new(broker, message, place, from) {
+        let route = self.paths.found();
+        let place = route.is_journaled.then_some((self.batch.len() as u32, level));
+        match Unclaimed::new(broker, message, route.priority, place, from) {
             Ok(None) => {}
             Ok(Some(unclaimed)) => {
                 if let Some(record) = unclaimed.record(broker, self.receive_ns) {
                     self.own(from.owner);
                     record.encode(self.batch.records());
+                }
+                if self.post.is_told {
+                    publication.tell_stored("until a client subscribes");
                 }
                 self.unclaimed.push(unclaimed);
             }
@@ -200,7 +231,7 @@ fn deliver_to_all(
         post.deliver(broker, target, message, &route.topic);
     }
     for share in &route.audience.shares {
-        let (target, looked_at) = share.choose();
+        let (target, looked_at) = share.choose(route.balance);
         work.add(looked_at);
         post.deliver(broker, target, message, &route.topic);
     }

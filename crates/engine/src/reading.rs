@@ -8,7 +8,9 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use slipring_core::{AnswerTerms, ConnectionKey, Limit, Offset, ParameterIndex, Pushed, Right};
+use slipring_core::{
+    AnswerTerms, ConnectionKey, Limit, Offset, ParameterIndex, Pushed, Right, memory,
+};
 use slipring_journal::{
     DEFINITIONS_ANSWER_HEADER_BYTES, DefinitionsEdition, JournalAnswer, JournalReader,
     JournalRefusal, JournalRequest, READ_ANSWER_HEADER_BYTES, ReadError, RefusalReason,
@@ -35,6 +37,7 @@ const ANSWER_BYTES_MAX: usize = 4 << 20;
 const NOT_ALLOWED: &str =
     "this user may not read the journal; set journal = true in its [[user]] entry";
 const NO_JOURNAL: &str = "the broker has no journal";
+const SHORT: &str = "memory is short; ask again a little later";
 const BUSY: &str = "too many requests to the journal at once; ask again a little later";
 
 /// Reads the journal for remote readers.
@@ -119,6 +122,10 @@ fn admit(asked: &ClientRequest<'_>, name: &str) -> Result<(), JournalRefusal> {
     }
     JournalRequest::decode(name, message.payload)
         .map_err(|error| JournalRefusal::new(RefusalReason::Malformed, error.to_string()))?;
+    if memory::is_short() {
+        broker.monitor.reached.count(Limit::MemoryBytes);
+        return Err(JournalRefusal::new(RefusalReason::Busy, SHORT));
+    }
     let reading = &broker.journal.reading;
     let is_entered = reading.enter(plan.limits.journal_requests);
     if is_entered && client.outgoing().ask(connection.key).is_some() {

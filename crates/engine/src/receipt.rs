@@ -25,6 +25,7 @@ pub struct StartReceipt {
     pub retained: usize,
     pub queued: usize,
     pub waiting: usize,
+    pub requests: usize,
     pub seconds: f64,
 }
 
@@ -57,6 +58,7 @@ impl StartReceipt {
             retained: recovered.retained,
             queued: recovered.queued,
             waiting: recovered.waiting,
+            requests: recovered.requests,
             seconds: recovered.took.as_secs_f64(),
         }
     }

@@ -17,6 +17,7 @@ use slipring_journal::Damage;
 use crate::broker::Broker;
 use crate::client::Client;
 use crate::history::JournalState;
+use crate::requests::restoring;
 use crate::streams::SharedStreams;
 use crate::table::SharedTable;
 use crate::waiting;
@@ -32,6 +33,8 @@ pub struct Recovered {
     pub retained: usize,
     /// Messages that wait for their first subscriber.
     pub waiting: usize,
+    /// Requests that are not over.
+    pub requests: usize,
     /// Parts of the journal that could not be read.
     pub damage: Vec<Damage>,
     /// Records that are malformed, and a snapshot that could not be used.
@@ -81,6 +84,7 @@ impl Broker {
         }
         if let Some(journal) = self.journal.get() {
             recovered.waiting = waiting::restore(self, &mut journal.reader(), ledger.waiting());
+            recovered.requests = restoring::restore(self, &mut journal.reader(), ledger.requests());
         }
         recovered
     }
@@ -122,6 +126,7 @@ impl Broker {
         let away_ms = self.clock.age_ms(left_ns);
         let mut state = client.state();
         state.session = Session::restore(kept);
+        client.note_serves(&state.session, state.session.plain().map(|(_, options)| options));
         state.recorded = true;
         state.left_ns = left_ns;
         state.expiry_s = kept.expiry_s;

@@ -17,7 +17,7 @@ impl Feed {
         self.work.add(Work::RETAINED);
         let index = self.batch.len() as u32;
         let plan = broker.plan.load();
-        match broker.topics.retain(message, from.owner, &plan.limits, broker.clock.now_ms()) {
+        match broker.topics.retain(message, from, &plan, broker.clock.now_ms()) {
             Ok(Some(kept)) if is_journaled => {
                 self.own(from.owner);
                 self.retained.push((kept, index, level));

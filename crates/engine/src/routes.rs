@@ -4,9 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use slipring_core::memory::Counted;
+use slipring_core::requests::Balance;
 use slipring_core::table::PlainRoom;
-use slipring_core::{Identifiers, Leaf, Options, Readiness, SessionKey, Tree, choose_member};
-use slipring_wire::{QoS, shared};
+use slipring_core::{
+    Identifiers, Leaf, Options, Priority, SessionKey, Tree, choose_member, memory,
+};
+use slipring_wire::{QoS, served, shared};
 
 use crate::client::Client;
 
@@ -16,6 +20,10 @@ struct Subscriber {
     client: Arc<Client>,
     options: Options,
     share: Option<Arc<ShareTurn>>,
+    /// Its filter begins with a wildcard: it watches, and serves no requests.
+    is_watcher: bool,
+    /// The number in the filter by which it is a service; 0 if it is a subscriber of messages.
+    served: u16,
 }
 
 /// The members of a shared subscription by session.
@@ -29,11 +37,12 @@ struct ShareTurn {
 }
 
 impl Leaf for Subscriber {
-    /// The session, and the share it is subscribed by; 0 is none.
+    /// The session, and the share it is subscribed by; 0 is none. Of a service, the number in its filter.
     type Key = (SessionKey, u64);
 
     fn key(&self) -> Self::Key {
-        (self.client.key, self.share.as_ref().map_or(0, |share| share.number))
+        let number = self.share.as_ref().map_or(u64::from(self.served), |share| share.number);
+        (self.client.key, number)
     }
 }
 
@@ -41,10 +50,21 @@ impl Leaf for Subscriber {
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
     tree: Tree<Subscriber>,
+    /// Those that get requests only, by the filter of the requests' topics: no message meets them.
+    services: Tree<Subscriber>,
     /// By the whole filter.
     shares: HashMap<Box<str>, (Arc<ShareTurn>, Members)>,
     shares_made: u64,
+    /// Bytes of the whole filters, one for each subscription.
+    filter_bytes: usize,
+    /// The memory of the trees and of the filters.
+    counted: Counted,
 }
+
+/// The part of the memory budget that the subscriptions of all clients may take.
+const SUBSCRIPTIONS_SHARE: usize = 4;
+/// The text of a filter is in the session, and in the tree or among the shares.
+const FILTER_COPIES: usize = 2;
 
 /// One delivery: a client, and the merged options of all its subscriptions that match.
 #[derive(Clone, Debug)]
@@ -53,13 +73,21 @@ pub(crate) struct Target {
     pub qos: QoS,
     pub retain_as_published: bool,
     pub identifiers: Identifiers,
+    /// Requests that the client computes at once, if it says that it is a service.
+    pub serve: u16,
+    /// The priority of messages that name none.
+    pub priority: Option<Priority>,
+    /// It only watches, and serves no requests.
+    pub is_watcher: bool,
+    /// It does not get what it publishes itself.
+    pub no_local: bool,
 }
 
 /// A shared subscription: one of its members gets each message.
 #[derive(Debug)]
 pub(crate) struct Share {
     turn: Arc<ShareTurn>,
-    members: Box<[Target]>,
+    pub members: Box<[Target]>,
 }
 
 /// The subscribers of one topic.
@@ -71,7 +99,7 @@ pub(crate) struct Audience {
 
 impl Routes {
     pub fn len(&self) -> usize {
-        self.tree.len()
+        self.tree.len() + self.services.len()
     }
 
     /// Enters a subscription, in place of the client's earlier one with the same filter.
@@ -80,26 +108,68 @@ impl Routes {
             Some(Ok((_, topics))) => (Some(self.share(filter)), topics),
             _ => (None, filter),
         };
-        let subscriber = Subscriber { client: Arc::clone(client), options, share };
+        let client = Arc::clone(client);
+        if let Some(Ok((served, topics))) = served(filter) {
+            let (share, is_watcher) = (None, false);
+            let service = Subscriber { client, options, share, is_watcher, served };
+            let is_added = self.services.insert(topics, service);
+            return self.added(filter, is_added);
+        }
+        let is_watcher = topics.starts_with(['#', '+']);
+        let subscriber = Subscriber { client, options, share, is_watcher, served: 0 };
         if subscriber.share.is_some() {
             let (_, members) = self.shares.get_mut(filter).expect("entered with the share");
-            members.insert(client.key, subscriber.clone());
+            members.insert(subscriber.client.key, subscriber.clone());
         }
-        self.tree.insert(topics, subscriber);
+        let is_added = self.tree.insert(topics, subscriber);
+        self.added(filter, is_added);
+    }
+
+    fn added(&mut self, filter: &str, is_added: bool) {
+        self.filter_bytes += if is_added { filter.len() } else { 0 };
+        self.count();
+    }
+
+    fn removed(&mut self, filter: &str, is_removed: bool) {
+        self.filter_bytes -= if is_removed { filter.len() } else { 0 };
+        self.count();
+    }
+
+    fn count(&mut self) {
+        self.counted.set(self.bytes());
+    }
+
+    fn bytes(&self) -> usize {
+        self.tree.bytes() + self.services.bytes() + FILTER_COPIES * self.filter_bytes
+    }
+
+    /// The memory that a filter may take.
+    pub fn bytes_of(filter: &str) -> usize {
+        Tree::<Subscriber>::bytes_of(topics_of(filter)) + FILTER_COPIES * filter.len()
+    }
+
+    /// Whether the subscriptions of all clients may take so many bytes more.
+    pub fn has_memory_for(&self, bytes: usize) -> bool {
+        self.bytes().saturating_add(bytes) <= memory::part(SUBSCRIPTIONS_SHARE)
     }
 
     /// Removes a client's subscription.
     pub fn remove(&mut self, client: &Client, filter: &str) {
+        if let Some(Ok((served, topics))) = served(filter) {
+            let is_removed = self.services.remove(topics, &(client.key, u64::from(served)));
+            return self.removed(filter, is_removed);
+        }
         let Some(Ok((_, topics))) = shared(filter) else {
-            self.tree.remove(filter, &(client.key, 0));
-            return;
+            let is_removed = self.tree.remove(filter, &(client.key, 0));
+            return self.removed(filter, is_removed);
         };
         let Some((share, members)) = self.shares.get_mut(filter) else { return };
-        self.tree.remove(topics, &(client.key, share.number));
+        let is_removed = self.tree.remove(topics, &(client.key, share.number));
         members.remove(&client.key);
         if members.is_empty() {
             self.shares.remove(filter);
         }
+        self.removed(filter, is_removed);
     }
 
     fn share(&mut self, filter: &str) -> Arc<ShareTurn> {
@@ -124,6 +194,23 @@ impl Routes {
         Some(Share { turn: Arc::clone(share), members })
     }
 
+    /// At most so many clients that are subscribed to a topic, and how many subscriptions match it.
+    pub fn subscribed(&self, topic: &str, most: usize) -> (Vec<Arc<Client>>, usize) {
+        let mut found = self.tree.subscribers(topic);
+        found.extend(self.services.subscribers(topic));
+        let total = found.len();
+        found.sort_unstable_by_key(|found| found.client.key);
+        found.dedup_by_key(|found| found.client.key);
+        (found.into_iter().take(most).map(|found| found.client).collect(), total)
+    }
+
+    /// The clients that serve the requests of a topic by the filters that they subscribed to.
+    pub fn services(&self, topic: &str) -> Vec<Target> {
+        let mut found = self.services.subscribers(topic);
+        found.sort_unstable_by_key(|found| found.client.key);
+        found.chunk_by(|a, b| a.client.key == b.client.key).map(merge).collect()
+    }
+
     /// The subscribers that get what this session publishes to a topic.
     pub fn audience(&self, topic: &str, publisher: SessionKey) -> Audience {
         let mut found = self.tree.subscribers(topic);
@@ -144,10 +231,10 @@ impl Routes {
     }
 }
 
-/// The filter of topics in a subscription's filter, which may be shared.
+/// The filter of topics in a subscription's filter, which may be shared or that of a service.
 pub(crate) fn topics_of(filter: &str) -> &str {
-    match shared(filter) {
-        Some(Ok((_, topics))) => topics,
+    match (shared(filter), served(filter)) {
+        (Some(Ok((_, topics))), _) | (_, Some(Ok((_, topics)))) => topics,
         _ => filter,
     }
 }
@@ -161,6 +248,10 @@ fn merge(subscriptions: &[Subscriber]) -> Target {
         qos: subscriptions.iter().map(|found| found.options.qos).max().unwrap_or(QoS::AtMostOnce),
         retain_as_published: subscriptions.iter().any(|found| found.options.retain_as_published),
         identifiers: (!identifiers.is_empty()).then_some(identifiers),
+        serve: subscriptions.iter().map(|found| found.options.serve).max().unwrap_or(0),
+        priority: subscriptions.iter().filter_map(|found| found.options.priority).max(),
+        is_watcher: subscriptions.iter().all(|found| found.is_watcher),
+        no_local: subscriptions.iter().all(|found| found.options.no_local),
     }
 }
 
@@ -184,17 +275,57 @@ impl Share {
         rooms.max_by_key(|room| (room.newest, room.every)).unwrap_or_default()
     }
 
-    /// The member for the next message, and how many members were passed over for it.
-    pub fn choose(&self) -> (&Target, usize) {
+    /// The member for the next message, by a strategy, and how many members were looked at for it.
+    pub fn choose(&self, balance: Balance) -> (&Target, usize) {
         let turn = self.turn.next.fetch_add(1, Ordering::Relaxed);
-        let (member, passed) = choose_member(turn, self.members.len(), |member| {
-            let outgoing = self.members[member].client.outgoing();
-            match outgoing.version() {
-                None => Readiness::Away,
-                Some(_) if outgoing.is_busy() => Readiness::Busy,
-                Some(_) => Readiness::Ready,
+        if balance != Balance::RoundRobin {
+            let view = |member: usize| self.members[member].client.as_member();
+            if let (Some(member), looked_at) = balance.choose(turn, self.members.len(), view) {
+                return (&self.members[member], looked_at);
             }
+        }
+        let (member, passed) = choose_member(turn, self.members.len(), |member| {
+            self.members[member].client.as_member().readiness
         });
         (&self.members[member], passed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use slipring_core::{Limits, Outgoing, Owner};
+
+    const OPTIONS: Options = Options {
+        qos: QoS::AtLeastOnce,
+        no_local: false,
+        retain_as_published: false,
+        identifier: 0,
+        needs: None,
+        serve: 0,
+        priority: None,
+    };
+
+    #[test]
+    fn the_text_of_a_filter_counts_until_its_subscription_ends() {
+        let outgoing = Outgoing::new(&Limits::default());
+        let owner = Owner::of(None, "unix:here");
+        let client = Arc::new(Client::new(SessionKey::new(1), "client", None, &owner, outgoing));
+        let mut routes = Routes::default();
+        let long = "x".repeat(1_000);
+        let filters =
+            [long.clone(), format!("$share/{long}/t"), format!("$slipring/serve/5/{long}")];
+        for filter in &filters {
+            let before = routes.bytes();
+            routes.insert(&client, filter, OPTIONS);
+            routes.insert(&client, filter, OPTIONS);
+            assert_eq!(routes.bytes() - before, Routes::bytes_of(filter), "counted once");
+            assert!(Routes::bytes_of(filter) > 2_000);
+        }
+        for filter in &filters {
+            routes.remove(&client, filter);
+            routes.remove(&client, filter);
+        }
+        assert_eq!((routes.bytes(), routes.filter_bytes), (0, 0));
     }
 }

@@ -83,6 +83,7 @@ impl Broker {
                 return Err(NotOpened::Held(held));
             }
             (Admission::Replace, Some(earlier)) => {
+                self.requests.book().asker_starts_clean(earlier.key);
                 will = self.end_session(&mut registry, &earlier);
                 None
             }
@@ -188,6 +189,7 @@ impl Broker {
             let will = self.end_session(&mut registry, client)?;
             return Some(registry.wills.add(will));
         }
+        self.requests.left(client);
         state.expires_ms = after(now_ms, state.expiry_s);
         if let Some((will, at)) = &mut state.will {
             *at = after(now_ms, will.delay_s).unwrap_or(Millis::MAX);
@@ -275,6 +277,7 @@ impl Broker {
         self.unsubscribe(client, state.session.filters());
         // Publishers may keep a route to the client for a while; the queue is freed now.
         client.outgoing().end();
+        self.requests.gone(client);
         let (message, _) = state.will.take()?;
         let record = state.recorded.then_some(SessionRecord::Ended { session: client.key });
         Some(DueWill { client: Arc::clone(client), message, record })

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use slipring_core::Plan;
+use slipring_core::{Plan, Priority};
 use slipring_journal::JournalOptions;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 
@@ -97,9 +97,11 @@ async fn a_client_that_always_has_more_to_get_is_heard() {
     let flood = tokio::spawn(async move {
         loop {
             while client.outgoing().outbox_bytes() < 4 << 20 {
-                client
-                    .outgoing()
-                    .push_encoded(&[b"\x30\xff\x07\x00\x01t", &[b'x'; 1_020][..]].concat(), None);
+                client.outgoing().push_encoded(
+                    &[b"\x30\xff\x07\x00\x01t", &[b'x'; 1_020][..]].concat(),
+                    None,
+                    Priority::Normal,
+                );
             }
             client.wake();
             tokio::task::yield_now().await;

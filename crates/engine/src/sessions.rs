@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use slipring_core::{ConnectionKey, Occupancy, SessionKey, Shares};
+use slipring_core::{ConnectionKey, Occupancy, SessionKey, Shares, memory};
 
 use crate::client::{Client, State};
 use crate::connection_handle::ConnectionHandle;
@@ -32,6 +32,11 @@ impl SessionDirectory {
     /// The clients of all sessions, without the lock.
     pub fn clients(&self) -> Vec<Arc<Client>> {
         self.registry().sessions.values().cloned().collect()
+    }
+
+    /// The key of a client's session; None if it has none.
+    pub fn key_of(&self, client_id: &str) -> Option<SessionKey> {
+        self.registry().sessions.get(client_id).map(|client| client.key)
     }
 
     /// A key no other session has had.
@@ -67,11 +72,13 @@ pub(crate) struct SessionRegistry {
 impl SessionRegistry {
     pub fn count(&mut self, connection: &ConnectionHandle) {
         self.connections.take(connection.owner(), 1);
+        memory::set_connections(self.connections.total());
         self.listeners.entry(connection.origin.listener).or_default().take(connection.owner(), 1);
     }
 
     pub fn discount(&mut self, connection: &ConnectionHandle) {
         self.connections.give(connection.owner(), 1);
+        memory::set_connections(self.connections.total());
         if let Some(here) = self.listeners.get_mut(&connection.origin.listener) {
             here.give(connection.owner(), 1);
         }

@@ -18,6 +18,7 @@ use crate::gates::Gates;
 use crate::history;
 use crate::origin::Origin;
 use crate::recovery::Recovered;
+use crate::requests::keeper;
 use crate::table::{beat, readers};
 use crate::timers;
 
@@ -54,6 +55,7 @@ impl Simulated {
         let (broker, recovered) = Broker::over(plan, Clock::simulated(wall_ns), journal, gates)?;
         let broker = Arc::new(broker);
         runtime.spawn(timers::run(Arc::clone(&broker)));
+        runtime.spawn(keeper::run(Arc::clone(&broker)));
         runtime.spawn(beat::run(Arc::clone(&broker)));
         runtime.spawn(readers::run(Arc::clone(&broker)));
         drop(inside);

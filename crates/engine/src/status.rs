@@ -8,11 +8,12 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use serde::Serialize;
-use slipring_core::{Millis, memory};
+use slipring_core::Millis;
 
 use crate::broker::Broker;
 use crate::client::Client;
 use crate::connection_handle::ConnectionHandle;
+use crate::requests::watching::RequestsStatus;
 use crate::traffic::Traffic;
 
 /// The broker as a whole.
@@ -30,6 +31,7 @@ pub struct BrokerStatus {
     pub memory: MemoryUse,
     pub table: TableStatus,
     pub streams: StreamsStatus,
+    pub requests: RequestsStatus,
     pub acknowledged: Acknowledged,
     pub notices: NoticeCounts,
     pub reached: BTreeMap<&'static str, u64>,
@@ -67,6 +69,30 @@ pub struct Amount {
 pub struct MemoryUse {
     pub bytes: usize,
     pub budget: usize,
+    pub parts: MemoryParts,
+    pub victims: VictimCounts,
+}
+
+/// What this memory is made of.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct MemoryParts {
+    pub outboxes: usize,
+    pub queues: usize,
+    pub waiting: usize,
+    pub retained: usize,
+    pub requests: usize,
+    pub journal: usize,
+    pub other: usize,
+}
+
+/// Messages that were dropped for memory since the start, by where they were.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct VictimCounts {
+    pub outboxes: u64,
+    pub queues: u64,
+    pub waiting: u64,
+    pub retained: u64,
+    pub requests: u64,
 }
 
 /// The current value table: what is in it, and what went through it since the start.
@@ -203,9 +229,10 @@ impl Broker {
             topics_total: self.topics.values().len(),
             retained,
             waiting,
-            memory: MemoryUse { bytes: memory::used(), budget: memory::budget() },
+            memory: self.memory_use(),
             table: self.table.status(),
             streams: self.streams.status(),
+            requests: self.requests_status(),
             acknowledged: self.journal.gates.acknowledged.totals(),
             notices: self.monitor.notices.counts(),
             reached: self.monitor.reached.all(),

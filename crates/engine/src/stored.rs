@@ -23,7 +23,12 @@ pub(crate) struct StoredReader {
 }
 
 impl StoredReader {
-    fn read(&self, journal: &Journal, offsets: &[u64]) -> Vec<Result<StoredMessage, ReadError>> {
+    /// The messages at these offsets, which ascend.
+    pub fn read(
+        &self,
+        journal: &Journal,
+        offsets: &[u64],
+    ) -> Vec<Result<StoredMessage, ReadError>> {
         let mut reader = lock(&self.reader);
         reader.get_or_insert_with(|| journal.reader()).messages(offsets)
     }
@@ -54,6 +59,9 @@ pub(crate) fn load(broker: &Arc<Broker>, client: &Arc<Client>, offsets: Vec<Offs
                 moved.await; // a message that is not written yet cannot be read
                 continue;
             }
+            if reading.monitor.events.wants(EventKind::MessageRestored) {
+                tell_restored(&reading.monitor, &client, &found);
+            }
             if client.outgoing().fill(&found) == Pushed::Wake {
                 client.wake();
             }
@@ -68,10 +76,31 @@ fn read_stored(broker: &Broker, offsets: &[u64]) -> Vec<(Offset, Option<Arc<Mess
     let found = broker.journal.stored.read(journal, offsets);
     tell_unreadable(&broker.monitor, &found);
     let (plan, now_ms) = (broker.plan.load(), broker.clock.now_ms());
-    let restored = |found| broker.journal.restored(found, &plan, now_ms);
+    let restored = |found: &StoredMessage| {
+        let message = broker.journal.restored(found, &plan, now_ms)?;
+        broker.withdraw_if_over(&message);
+        Some(message.by(broker.sessions.key_of(&found.publisher).unwrap_or_default()))
+    };
     let written = found.iter().take_while(|found| !is_unwritten(found));
     let messages = written.map(|found| Some(Arc::new(restored(found.as_ref().ok()?)?)));
     offsets.iter().copied().map(Offset::new).zip(messages).collect()
+}
+
+/// Reports messages that were read for a client that is back.
+#[cold]
+fn tell_restored(monitor: &Monitor, client: &Client, found: &[(Offset, Option<Arc<Message>>)]) {
+    for (offset, message) in found {
+        let (kind, topic, detail) = match message {
+            Some(message) => (EventKind::MessageRestored, &**message.topic(), "from the journal"),
+            None => (EventKind::MessageNotDelivered, "", "the journal has it no longer"),
+        };
+        monitor.tell_message(
+            kind,
+            &client.name,
+            topic,
+            &format!("{detail}, offset {}", offset.get()),
+        );
+    }
 }
 
 /// Reports acknowledged messages that cannot be read: where, why and how many.

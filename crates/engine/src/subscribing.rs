@@ -2,6 +2,7 @@
 //! retained messages.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use slipring_core::ledger::{RecordedSubscription, SessionRecord};
@@ -13,8 +14,9 @@ use slipring_wire::{
 
 use crate::client::Client;
 use crate::connection_end::{ConnectionEnd, TAKEN_OVER};
-use crate::event::EventKind;
+use crate::event::{EventKind, Report};
 use crate::party::Party;
+use crate::routes::topics_of;
 use crate::table::choosing::Choosing;
 
 /// A SUBSCRIBE that takes several turns, because its filters are many or match many parameters. It is answered once,
@@ -94,6 +96,7 @@ impl Party {
         let mut table = Choosing::new(&self.broker, client, &self.connection);
         let subscribed =
             state.session.subscribe(packet, limits, version, &mut table, &mut self.reply);
+        client.note_serves(&state.session, subscribed.changes.iter().map(|change| change.options));
         // Under the lock of the session, so that a take-over finds both in step (CVE-2024-8376).
         let changes = subscribed.changes.iter().map(|change| (&*change.filter, change.options));
         self.feed.work.add(self.broker.subscribe(client, changes));
@@ -118,6 +121,7 @@ impl Party {
             self.broker.select(client, &change.filter, change.options, post);
             if change.options.needs.is_none() {
                 self.blocks |= self.feed.claim_waiting(&self.broker, client, change);
+                self.feed.requests.subscribed.push(topics_of(&change.filter).into());
             }
             if change.replay {
                 let identifier = change.options.identifier;
@@ -129,15 +133,23 @@ impl Party {
                     identifiers: (identifier > 0).then(|| Arc::from([identifier])),
                 });
             }
-            self.broker.monitor.report(EventKind::Subscribed, &client.name, &*change.filter);
+            let made = Report::new(EventKind::Subscribed, &client.name).topic(&change.filter);
+            self.broker.monitor.tell(&made);
         }
         for refused in &subscribed.refused {
             if let Some(limit) = refused.limit {
                 self.broker.monitor.reached.count(limit);
             }
             let why = subscribed.why().unwrap_or_default();
-            let detail = format!("{}: {} {why}", refused.filter, refused.reason);
-            self.broker.monitor.report(EventKind::SubscriptionRefused, &client.name, detail);
+            let detail = format!("{} {why}", refused.reason);
+            let told = Report::new(EventKind::SubscriptionRefused, &client.name)
+                .topic(&refused.filter)
+                .detail(&detail);
+            self.broker.monitor.tell(&told);
+            if refused.reason == Reason::NotAuthorized {
+                let detail = &"it may not subscribe";
+                self.broker.monitor.tell(&Report { kind: EventKind::Unauthorized, detail, ..told });
+            }
         }
         Ok(())
     }
@@ -150,9 +162,14 @@ impl Party {
         let mut state = client.state_of(&self.connection).ok_or(TAKEN_OVER)?;
         let version = self.conversation.version();
         let gone = state.session.unsubscribe(packet, version, &mut self.reply);
+        client.note_serves(&state.session, []);
         let steps = self.broker.unsubscribe(client, gone.iter().map(|filter| &**filter));
         drop(state);
+        if !gone.is_empty() {
+            self.broker.requests.unsubscribed(client);
+        }
         self.feed.work.add(packet.filters.len() * Work::PACKET + gone.len() * Work::FILTER + steps);
+        self.tell_unsubscribed(client, packet, &gone);
         for filter in gone {
             self.broker.table.deselect(client, &filter);
             self.broker.streams.unfollow(client, &filter);
@@ -162,8 +179,20 @@ impl Party {
                 unsubscribed.encode(self.feed.records(Durability::Disk));
             }
             client.outgoing().cancel_replay(&filter);
-            self.broker.monitor.report(EventKind::Unsubscribed, &client.name, filter);
         }
         Ok(())
+    }
+
+    /// Reports the end of subscriptions, and filters that the client was not subscribed to.
+    fn tell_unsubscribed(&self, client: &Client, packet: &Unsubscribe<'_>, gone: &[Box<str>]) {
+        let mut ended: HashSet<&str> = gone.iter().map(|filter| &**filter).collect();
+        for filter in &packet.filters {
+            let kind = if ended.remove(filter) {
+                EventKind::Unsubscribed
+            } else {
+                EventKind::NotSubscribed
+            };
+            self.broker.monitor.tell(&Report::new(kind, &client.name).topic(filter));
+        }
     }
 }

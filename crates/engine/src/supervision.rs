@@ -151,7 +151,7 @@ mod tests {
     fn a_task_that_panics_is_started_again_and_reported() {
         let broker = broker();
         assert_eq!(run(&broker, 1), 2);
-        let (events, _) = broker.monitor.take_events(0);
+        let events = broker.monitor.take_events(0).events;
         assert_eq!(events.len(), 1);
         assert_eq!((events[0].kind, &*events[0].client), (EventKind::Restarted, "planted"));
         assert_eq!(events[0].detail, "it panicked: planted panic 0");

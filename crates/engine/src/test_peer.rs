@@ -14,6 +14,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use crate::broker::Broker;
 use crate::connection::{self, FirstBytes};
 use crate::origin::Origin;
+use crate::requests::keeper;
 use crate::table::{beat, readers};
 use crate::timers;
 
@@ -21,6 +22,7 @@ use crate::timers;
 pub(crate) fn running(plan: Plan) -> Arc<Broker> {
     let broker = Arc::new(Broker::open(plan, None, JournalOptions::default()).unwrap().0);
     tokio::spawn(timers::run(Arc::clone(&broker)));
+    tokio::spawn(keeper::run(Arc::clone(&broker)));
     tokio::spawn(beat::run(Arc::clone(&broker)));
     tokio::spawn(readers::run(Arc::clone(&broker)));
     broker

@@ -11,9 +11,10 @@ use tokio::time::timeout;
 use crate::broker::Broker;
 use crate::listener::lane::{self, Handover};
 use crate::listener::{self, Door, Listener};
+use crate::requests::keeper;
 use crate::supervision::supervise;
 use crate::table::{beat, readers};
-use crate::{timers, upkeep};
+use crate::{timers, upkeep, victims};
 
 /// Turns of tasks after which a thread looks at its sockets, even while other tasks wait to run, so that bytes that
 /// have arrived do not wait long.
@@ -54,8 +55,10 @@ impl Threads {
             self.lane.spawn(supervise(broker, name, accept));
         }
         self.run(broker, "timers", timers::run);
+        self.run(broker, "requests", keeper::run);
         self.run(broker, "beat", beat::run);
         self.run(broker, "readers", readers::run);
+        self.run(broker, "victims", victims::run);
         self.run(broker, "upkeep", move |broker| upkeep::keep(broker, segment_bytes));
     }
 

@@ -52,7 +52,7 @@ async fn a_session_ends_when_its_expiry_is_over() {
     assert!(has_session(&broker, "away"));
     pass_ms(2).await;
     assert!(!has_session(&broker, "away"));
-    let (events, _) = broker.monitor.take_events(broker.clock.now_ms());
+    let events = broker.monitor.take_events(broker.clock.now_ms()).events;
     assert!(events.iter().any(|one| one.kind == EventKind::Expired && one.client == "away"));
     let (_, session_present) = TestPeer::connect(&broker, terms).await;
     assert!(!session_present);

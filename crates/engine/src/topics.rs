@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use slipring_core::{
-    Limit, Limits, Message, Millis, Options, Owner, Retained, SessionKey, Values, Waiting, memory,
+    Limit, Message, Millis, Options, Plan, Principal, Retained, SessionKey, Values, Waiting, Way,
 };
 use slipring_wire::Publish;
 
 use crate::client::Client;
 use crate::locks::lock;
 use crate::routes::{Audience, Routes};
+use crate::waiting::can_keep;
 
 /// None of its locks is taken while another of them is held.
 #[derive(Default)]
@@ -86,8 +87,8 @@ impl Topics {
     pub fn retain(
         &self,
         message: &Publish<'_>,
-        owner: &Owner,
-        limits: &Limits,
+        from: &Principal<'_>,
+        plan: &Plan,
         now_ms: Millis,
     ) -> Result<Option<Arc<Message>>, Limit> {
         let mut retained = self.retained();
@@ -95,11 +96,15 @@ impl Topics {
             retained.remove(message.topic);
             return Ok(None);
         }
-        if memory::is_short() {
+        let kept = Message::new(message, message.topic.into(), now_ms).by(from.session);
+        let earlier = retained.get(message.topic).map_or(0, |earlier| earlier.bytes());
+        let more = kept.bytes().saturating_sub(earlier);
+        let priority = kept.priority(plan.priority.of(message.topic));
+        if more > 0 && from.way != Way::Broker && !can_keep(more, priority) {
             return Err(Limit::MemoryBytes);
         }
-        let kept = Arc::new(Message::new(message, message.topic.into(), now_ms));
-        retained.set(Arc::clone(&kept), owner, limits)?;
+        let kept = Arc::new(kept);
+        retained.set(Arc::clone(&kept), from.owner, &plan.limits)?;
         Ok(Some(kept))
     }
 

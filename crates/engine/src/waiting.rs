@@ -5,16 +5,20 @@ use std::sync::Arc;
 use slipring_core::ledger::{DeliveryManner, DeliveryRecord, KeptWaiting, StockRecord};
 use slipring_core::{
     Delivery, Durability, JournalPlace, Limit, Message, Millis, Offset, Owner, Principal, Priority,
-    SessionKey, SubscriptionChange, WaitingMessage, asks_to_wait, memory,
+    SessionKey, SubscriptionChange, Victims, WaitingMessage, asks_to_wait, memory,
 };
 use slipring_journal::JournalReader;
-use slipring_wire::{Publish, QoS};
+use slipring_wire::{Publish, QoS, served};
 
 use crate::broker::Broker;
 use crate::client::Client;
+use crate::event::EventKind;
 use crate::feed::Feed;
 use crate::post::Post;
 use crate::routes::{Audience, topics_of};
+
+/// Named in events of messages that no client has.
+const BROKER: &str = "broker";
 
 /// A message of this batch that has no subscriber yet.
 pub(crate) struct Unclaimed {
@@ -31,14 +35,18 @@ impl Unclaimed {
     pub fn new(
         broker: &Broker,
         message: &Publish<'_>,
+        topic_priority: Priority,
         place: Option<(u32, Durability)>,
         from: &Principal<'_>,
     ) -> Result<Option<Self>, Limit> {
-        let Some(priority) = asks_to_wait(message.properties) else { return Ok(None) };
-        if memory::is_short() {
+        let Some(priority) = asks_to_wait(message.properties, topic_priority) else {
+            return Ok(None);
+        };
+        let message = Message::new(message, message.topic.into(), broker.clock.now_ms());
+        let message = message.by(from.session);
+        if !can_keep(message.bytes(), priority) {
             return Err(Limit::MemoryBytes);
         }
-        let message = Message::new(message, message.topic.into(), broker.clock.now_ms());
         let limits = broker.plan.load().limits;
         broker.topics.waiting().check_room(&message, priority, from.owner, &limits)?;
         let (publisher, owner) = (from.session, from.owner.clone());
@@ -88,10 +96,20 @@ impl Unclaimed {
 fn hand_out(broker: &Broker, waited: WaitingMessage, audience: &Audience, post: &mut Post) {
     let message = &waited.message;
     let (mut deliveries, mut records) = (Vec::new(), Vec::new());
-    let chosen = audience.shares.iter().map(|share| share.choose().0);
+    let balance = broker.plan.load().requests.balance(message.topic());
+    let chosen = audience.shares.iter().map(|share| share.choose(balance).0);
     for target in audience.targets.iter().chain(chosen) {
         let qos = message.qos.min(target.qos);
-        let manner = DeliveryManner { qos, retain: false, identifiers: target.identifiers.clone() };
+        let (identifiers, priority) =
+            (target.identifiers.clone(), waited_for(&waited, target.priority));
+        let manner = DeliveryManner {
+            qos,
+            retain: false,
+            identifiers,
+            priority,
+            of_request: false,
+            by_topic: false,
+        };
         if let Some(record) = delivered(&target.client, message, &manner) {
             record.encode(&mut records);
         }
@@ -107,24 +125,54 @@ fn hand_out(broker: &Broker, waited: WaitingMessage, audience: &Audience, post: 
     }
 }
 
+/// The priority of a message that waited, for a subscription.
+fn waited_for(waited: &WaitingMessage, subscription: Option<Priority>) -> Priority {
+    let own = Priority::of(waited.message.publish().properties);
+    Priority::of_delivery(own, subscription, waited.priority)
+}
+
 /// Records that messages wait no longer, perhaps because of a limit.
 fn forget(broker: &Broker, gone: &[Arc<Message>], limit: Option<Limit>) {
     let mut records = Vec::new();
+    let mut victims = Victims::default();
     for message in gone {
         if let Some(limit) = limit {
             broker.monitor.reached.count(limit);
+            let why = format!("it waited for a subscriber (limits.{})", limit.name());
+            let kind = EventKind::MessageDiscarded;
+            broker.monitor.tell_message(kind, BROKER, message.topic(), &why);
+            victims.add(message, limit);
         }
-        if let Some(place) = message.place {
-            StockRecord::Taken { offset: place.offset }.encode(&mut records);
-        }
+        note_taken(message, &mut records);
     }
     broker.journal.note_all(&mut records);
+    broker.monitor.victims.add(&mut victims, broker.clock.now_ns());
+}
+
+/// Adds the record that a message waits no longer, if it is journaled.
+pub(crate) fn note_taken(message: &Message, records: &mut Vec<u8>) {
+    if let Some(place) = message.place {
+        StockRecord::Taken { offset: place.offset }.encode(records);
+    }
+}
+
+/// Whether the memory budget lets so many bytes more be kept for subscribers to come. For what has a high priority others
+/// are dropped, so it is kept until that was not enough.
+pub(crate) fn can_keep(bytes: usize, priority: Priority) -> bool {
+    match priority {
+        Priority::High => !memory::is_exhausted(),
+        Priority::Low | Priority::Normal => !memory::is_short() && memory::has_room(bytes),
+    }
 }
 
 /// Forgets messages that have expired.
 pub(crate) fn expire(broker: &Broker, now_ms: Millis) {
     let expired = broker.topics.waiting().expire(now_ms);
     let expired: Vec<_> = expired.into_iter().map(|waited| waited.message).collect();
+    for message in &expired {
+        let (kind, why) = (EventKind::MessageNotDelivered, "it expired before a client subscribed");
+        broker.monitor.tell_message(kind, BROKER, message.topic(), why);
+    }
     forget(broker, &expired, None);
 }
 
@@ -139,8 +187,10 @@ pub(crate) fn restore<'a>(
     let plan = broker.plan.load();
     let limits = plan.limits.undivided();
     let found = reader.messages(&offsets).into_iter().zip(kept).filter_map(|(found, kept)| {
-        let message =
-            Arc::new(broker.journal.restored(&found.ok()?, &plan, broker.clock.now_ms())?);
+        let found = found.ok()?;
+        let message = broker.journal.restored(&found, &plan, broker.clock.now_ms())?;
+        let publisher = broker.sessions.key_of(&found.publisher);
+        let message = Arc::new(message.by(publisher.unwrap_or_default()));
         let owner = kept.owner.clone().unwrap_or_else(|| Owner::unknown(None));
         let room = broker.topics.waiting().push(message, kept.priority, &owner, &limits);
         room.ok()
@@ -164,7 +214,7 @@ impl Feed {
         client: &Arc<Client>,
         change: &SubscriptionChange,
     ) -> bool {
-        if broker.topics.waiting().is_empty() {
+        if broker.topics.waiting().is_empty() || served(&change.filter).is_some() {
             return false;
         }
         let most = broker.plan.load().limits.queue_messages;
@@ -175,9 +225,21 @@ impl Feed {
         self.work.add(looked);
         for waited in taken {
             let message = &waited.message;
+            if self.post.is_told {
+                let (kind, why) = (EventKind::MessageRestored, "it waited for a subscriber");
+                broker.monitor.tell_message(kind, &client.name, message.topic(), why);
+            }
             let qos = message.qos.min(change.options.qos);
             let identifiers = (identifier > 0).then(|| Arc::from([identifier]));
-            let manner = DeliveryManner { qos, retain: false, identifiers };
+            let priority = waited_for(&waited, change.options.priority);
+            let manner = DeliveryManner {
+                qos,
+                retain: false,
+                identifiers,
+                priority,
+                of_request: false,
+                by_topic: false,
+            };
             if let Some(record) = delivered(client, message, &manner) {
                 record.encode(self.records(Durability::Memory));
             }

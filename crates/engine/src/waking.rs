@@ -2,6 +2,7 @@
 //! long.
 
 use std::future::Future;
+use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -108,6 +109,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             return Poll::Ready(Ok(WakeReason::Unfinished));
         }
         let read = self.inlet.poll_read(&mut self.stream, cx);
+        self.party.connection.unfinished_bytes.store(self.inlet.unfinished_bytes(), Relaxed);
         read.map(|read| read.map(WakeReason::Read).map_err(ConnectionEnd::from))
     }
 }

@@ -95,6 +95,21 @@ fn a_subscription_to_a_denied_filter_is_refused_beside_one_that_is_taken() {
 }
 
 #[test]
+fn a_service_of_a_denied_filter_is_refused() {
+    let engine = engine(Right::Subscribe("denied/#"));
+    let mut client = Talk::connect(engine.address(), Version::V5, "client");
+    let (packet_id, mut bytes) = (PacketId::new(1).unwrap(), Vec::new());
+    let filters = ["$slipring/serve/1/denied/#", "$slipring/serve/1/allowed"];
+    let subscriptions = filters.map(Subscription::new).into();
+    let properties = slipring_wire::Properties::NONE;
+    Packet::Subscribe(Subscribe { packet_id, properties, subscriptions })
+        .encode(Version::V5, &mut bytes);
+    client.send_bytes(&bytes);
+    let answer = client.next().unwrap();
+    assert!(answer.contains("[NotAuthorized, Success]"), "{answer}");
+}
+
+#[test]
 fn a_denied_request_is_refused() {
     let engine = engine(Right::Ask("table/list"));
     let mut client = Talk::connect(engine.address(), Version::V5, "client");
@@ -119,4 +134,20 @@ fn a_journal_that_may_not_be_read_is_not_read() {
         first.contains("NotAuthorized") || second.contains("NotAuthorized"),
         "{first} {second}"
     );
+}
+
+#[test]
+fn only_who_may_operate_changes_the_memory_budget_and_everybody_sees_it() {
+    let engine = engine(Right::Operate);
+    let mut client = Talk::connect(engine.address(), Version::V5, "client");
+    let before = engine.status().memory.budget;
+    let refused = published(&mut client, &Publish::new("$slipring/memory", b"3GiB"));
+    assert!(refused.contains("NotAuthorized"), "{refused}");
+    assert_eq!(engine.status().memory.budget, before);
+    let mut properties = PropertiesBuf::new();
+    properties.push(PropertyId::ResponseTopic, Value::Text("answer"));
+    let properties = properties.borrow();
+    let question = Publish { properties, ..Publish::new("$slipring/memory", b"") };
+    let (first, second) = (published(&mut client, &question), client.next().unwrap());
+    assert!(!first.contains("NotAuthorized") && !second.contains("NotAuthorized"));
 }

@@ -3,7 +3,7 @@
 mod talk;
 
 use slipring_core::{JournalRule, Limits, Plan};
-use slipring_engine::{Engine, EventKind, ListenerSettings, Settings};
+use slipring_engine::{Engine, EventKind, FetchedEvents, ListenerSettings, Settings};
 use slipring_wire::{Subscription, Version};
 use talk::{Talk, connect};
 
@@ -168,7 +168,8 @@ fn a_subscriber_that_stops_reading_loses_the_oldest_and_nobody_else_notices() {
     let counted = dropped(&engine);
     assert!(counted > 0);
     engine.stop().unwrap();
-    let drops = engine.take_events().0.into_iter().filter(|event| event.kind == EventKind::Dropped);
+    let drops =
+        engine.take_events().events.into_iter().filter(|event| event.kind == EventKind::Dropped);
     let told: u64 =
         drops.map(|event| event.detail.split(' ').next().unwrap().parse::<u64>().unwrap()).sum();
     assert_eq!(told, counted, "every drop is told, however seldom");
@@ -182,12 +183,12 @@ fn what_happened_is_told_in_a_batch() {
     client.send_bytes(b"\xe0\x00");
     assert_eq!(client.next(), None);
     engine.stop().unwrap();
-    let (events, lost) = engine.take_events();
+    let FetchedEvents { events, lost, .. } = engine.take_events();
     let kinds: Vec<EventKind> = events.iter().map(|event| event.kind).collect();
     let expected = [EventKind::Connected, EventKind::Subscribed, EventKind::Disconnected];
     assert_eq!((&kinds[..], lost), (&expected[..], 0));
     assert!(events[0].detail.contains("MQTT 5"));
-    assert_eq!(events[1].detail, "t/#");
+    assert_eq!((events[1].topic.as_str(), events[1].detail.as_str()), ("t/#", ""));
     assert_eq!(events[2].detail, "said goodbye");
 }
 

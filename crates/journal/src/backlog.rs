@@ -57,6 +57,22 @@ pub(crate) fn has_room(
     waiting_bytes + own_bytes + counted_bytes <= bytes_max
 }
 
+/// The reserve for urgent batches is this part of the room.
+const RESERVE_SHARE: usize = 8;
+
+/// Whether there is room for an urgent batch in the reserve. Its appender may have as much waiting as the reserve is
+/// large, with this batch: so one that sends only urgent batches does not fill the room of all.
+pub(crate) fn has_reserve(
+    batch_bytes: usize,
+    own_bytes: usize,
+    waiting_bytes: usize,
+    bytes_max: usize,
+) -> bool {
+    let reserve_bytes = bytes_max / RESERVE_SHARE;
+    own_bytes.saturating_add(batch_bytes) <= reserve_bytes
+        && waiting_bytes + batch_bytes <= bytes_max + reserve_bytes
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,6 +115,31 @@ mod tests {
         assert!(!has_room(10 * ROOM, 0, ROOM / 2 + 1, ROOM));
         assert!(has_room(1, 0, 0, 0), "a journal without room takes one batch at a time");
         assert!(!has_room(1, 1, 1, 0));
+    }
+
+    #[test]
+    fn an_urgent_batch_finds_room_where_others_wait_until_its_reserve_is_full() {
+        let own: usize = shares(100).iter().sum();
+        let full = own.max(ROOM - BATCH / 2);
+        assert!(!has_room(BATCH, 0, full, ROOM) && has_reserve(BATCH, 0, full, ROOM));
+        let (mut waiting, mut taken) = (full, 0);
+        while has_reserve(BATCH, 0, waiting, ROOM) {
+            (waiting, taken) = (waiting + BATCH, taken + BATCH);
+        }
+        assert!(taken.abs_diff(ROOM / RESERVE_SHARE) <= 2 * BATCH, "{taken}");
+    }
+
+    #[test]
+    fn an_appender_of_urgent_batches_takes_no_more_than_others_and_leaves_the_reserve() {
+        let mut own = 0;
+        while has_room(BATCH, own, own, ROOM) || has_reserve(BATCH, own, own, ROOM) {
+            own += BATCH;
+        }
+        assert_eq!(own, ROOM / 2, "its share, as without urgency");
+        let eighth = ROOM / RESERVE_SHARE;
+        assert!(has_reserve(BATCH, eighth - BATCH, ROOM, ROOM));
+        assert!(!has_reserve(BATCH, eighth, ROOM, ROOM));
+        assert!(!has_reserve(2 * eighth, 0, 0, ROOM) && has_room(2 * eighth, 0, 0, ROOM));
     }
 
     #[test]

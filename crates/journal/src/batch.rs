@@ -17,6 +17,7 @@ pub struct Batch {
     count: u32,
     receive_ns: i64,
     retained: bool,
+    is_urgent: bool,
 }
 
 impl Batch {
@@ -56,6 +57,15 @@ impl Batch {
         self.retained |= flags.retain();
     }
 
+    /// Lets the batch use the reserve of a journal that is behind, and so overtake batches that wait.
+    pub fn hurry(&mut self) {
+        self.is_urgent = true;
+    }
+
+    pub(crate) fn is_urgent(&self) -> bool {
+        self.is_urgent
+    }
+
     /// The buffer for records: opaque bytes, kept or lost together with the messages.
     pub fn records(&mut self) -> &mut Vec<u8> {
         &mut self.records
@@ -87,6 +97,7 @@ impl Batch {
         self.records.clear();
         self.count = 0;
         self.retained = false;
+        self.is_urgent = false;
     }
 
     pub(crate) fn body_bytes(&self) -> usize {

@@ -286,7 +286,7 @@ fn spawn(committer: Committer) -> io::Result<JoinHandle<()>> {
 }
 
 /// Whether a batch may be appended. Records without messages may take twice the room: they are few, and they
-/// record what has already happened.
+/// record what has already happened. An urgent batch may use a reserve.
 fn admit(pending: &PendingQueue, batch: &Batch, own_bytes: usize) -> Result<(), AppendError> {
     let waiting = pending.status.pending_bytes;
     if let Some(failure) = &pending.status.failure {
@@ -297,9 +297,8 @@ fn admit(pending: &PendingQueue, batch: &Batch, own_bytes: usize) -> Result<(), 
     }
     let has_messages = batch.has_messages();
     let bytes_max = if has_messages { pending.room_bytes() } else { 2 * pending.waiting_bytes_max };
-    if backlog::has_room(batch.bytes(), own_bytes, waiting, bytes_max) {
-        Ok(())
-    } else {
-        Err(AppendError::Full { pending_bytes: waiting })
-    }
+    let has_room = backlog::has_room(batch.bytes(), own_bytes, waiting, bytes_max)
+        || (batch.is_urgent()
+            && backlog::has_reserve(batch.bytes(), own_bytes, waiting, bytes_max));
+    if has_room { Ok(()) } else { Err(AppendError::Full { pending_bytes: waiting }) }
 }

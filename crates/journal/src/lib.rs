@@ -64,7 +64,7 @@ pub use commit::Committer;
 pub use error::{AppendError, Damage, JournalFailure, OpenError, ReadError, SalvageError};
 pub use format::{Flaw, JournalIdentity, MessageFlags};
 pub use journal::{Journal, JournalOptions};
-pub use message::StoredMessage;
+pub use message::{FoundMessage, StoredMessage};
 pub use reader::{Followed, JournalReader, StateBatch};
 pub use receipt::RecoveryReceipt;
 pub use remote_protocol::{

@@ -38,6 +38,35 @@ pub struct StoredMessage {
     pub payload: Vec<u8>,
 }
 
+/// A message in the journal, with its batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FoundMessage<'a> {
+    /// Its offset.
+    pub offset: u64,
+    /// When it was received, nanoseconds since the Unix epoch, UTC.
+    pub receive_ns: i64,
+    /// Client id of the publisher.
+    pub publisher: &'a str,
+    /// The message itself.
+    pub message: JournalMessage<'a>,
+}
+
+impl FoundMessage<'_> {
+    /// A copy that owns its bytes. `publisher` is its publisher again, to be shared.
+    pub(crate) fn to_stored(self, publisher: Arc<str>) -> StoredMessage {
+        let JournalMessage { flags, topic, properties, payload } = self.message;
+        StoredMessage {
+            offset: self.offset,
+            receive_ns: self.receive_ns,
+            flags,
+            publisher,
+            topic: topic.into(),
+            properties: properties.into(),
+            payload: payload.into(),
+        }
+    }
+}
+
 /// The publisher and the messages of an encoded batch.
 #[derive(Clone, Debug)]
 pub(crate) struct Messages<'a> {

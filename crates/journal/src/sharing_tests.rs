@@ -109,3 +109,38 @@ fn batches_accepted_before_the_disk_was_full_find_room() {
     let waiting = flood(&journal, &mut backlog);
     assert!(waiting > 10 * WAITING_BYTES_MAX && waiting <= options.pending_bytes_max, "{waiting}");
 }
+
+#[test]
+fn an_urgent_batch_overtakes_appenders_that_wait_until_the_reserve_is_full() {
+    let (journal, mut committer) = opened();
+    let mut backlogs: Vec<Backlog> = (0..200).map(|_| Backlog::default()).collect();
+    for backlog in &mut backlogs {
+        flood(&journal, backlog);
+    }
+    let urgent = || {
+        let mut urgent = batch();
+        urgent.hurry();
+        urgent
+    };
+    let flooded = journal.append_shared(&mut urgent(), false, &mut backlogs[0]);
+    assert!(flooded.is_err(), "much of its own waits already");
+    let (mut accepted, mut alarms) = (0, Backlog::default());
+    while journal.append_shared(&mut urgent(), false, &mut alarms).is_ok() {
+        accepted += PAYLOAD;
+    }
+    let reserve = WAITING_BYTES_MAX / 8;
+    assert!(accepted > reserve / 2 && accepted < reserve + 2 * PAYLOAD, "{accepted} of {reserve}");
+    let waiting = journal.status().pending_bytes;
+    assert!(waiting <= WAITING_BYTES_MAX + reserve, "{waiting}");
+    committer.step();
+    journal.append_shared(&mut batch(), false, &mut backlogs[1]).unwrap();
+}
+
+#[test]
+fn a_batch_is_urgent_only_until_it_is_appended() {
+    let (journal, _committer) = opened();
+    let mut batch = batch();
+    batch.hurry();
+    journal.append(&mut batch, false).unwrap();
+    assert!(!batch.is_urgent());
+}

@@ -162,6 +162,8 @@ pub enum ClientEvent {
         /// The filters that the broker did not accept.
         refused: Vec<RefusedFilter>,
     },
+    /// Nothing more comes for a subscription that was retired.
+    Unsubscribed(SubscriptionId),
     /// The answer to ping.
     Pong {
         /// Which call.

@@ -51,6 +51,8 @@ impl Slot {
             (Step::Release, ..) => PublishOutcome::Acknowledged,
             // If it were sent again, the broker might have it twice; if not, the broker may not have it.
             (_, QoS::ExactlyOnce, Some(_)) => PublishOutcome::Unknown,
+            // It belongs to the session that is gone.
+            _ if matches!(self.publish.owner, AckOwner::Session(_)) => PublishOutcome::Unknown,
             _ => {
                 self.publish.packet[0] &= !DUP;
                 return None;

@@ -12,8 +12,15 @@ pub(super) const PENDING_MAX: usize = 1024;
 /// What the client asked the broker for.
 #[derive(Debug)]
 pub(super) enum PendingRequest {
-    Subscribe { id: SubscriptionId, filters: Vec<String> },
-    Unsubscribe { filters: Vec<String> },
+    Subscribe {
+        id: SubscriptionId,
+        filters: Vec<String>,
+    },
+    /// `retired` is the subscription whose last messages are still awaited.
+    Unsubscribe {
+        filters: Vec<String>,
+        retired: Option<SubscriptionId>,
+    },
 }
 
 #[derive(Debug, Default)]

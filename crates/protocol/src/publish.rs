@@ -19,6 +19,21 @@ impl ClientProtocol {
         Ok(Some(id))
     }
 
+    /// Accepts a message that means nothing in another session, as a request and its answer: there it is
+    /// not sent again. At QoS 1 and 2 a `Published` event tells of a fault, and of nothing else.
+    pub fn publish_in_session(
+        &mut self,
+        publish: &Publish<'_>,
+    ) -> Result<Option<PublishId>, SendError> {
+        if publish.qos == QoS::AtMostOnce {
+            return self.publish_qos0(publish).map(|()| None);
+        }
+        let id = PublishId(self.newest_id + 1);
+        self.publish_acknowledged(publish, AckOwner::Session(id))?;
+        self.newest_id += 1;
+        Ok(Some(id))
+    }
+
     /// Begins a batch: messages whose acknowledgements are counted, not reported one by one.
     pub fn open_batch(&mut self) -> BatchId {
         self.newest_id += 1;

@@ -6,7 +6,6 @@ use slipring_wire::{
     ConnAck, Packet, PacketSplit, QoS, RawPacket, Reason, Version, Violation, split_packet,
 };
 
-use super::pending::PendingRequest;
 use super::publish::outcome;
 use super::{
     ClientEvent, ClientProtocol, ConnectionLoss, KeepAlive, LAST_WORD, Phase, ProtocolEvent,
@@ -151,10 +150,7 @@ impl ClientProtocol {
                 self.settle(owner, PublishOutcome::Acknowledged, events);
             }
             Packet::SubAck(suback) => self.receive_suback(&suback, events)?,
-            Packet::UnsubAck(unsuback) => match self.pending.take(unsuback.packet_id) {
-                Some(PendingRequest::Unsubscribe { .. }) => {}
-                _ => return Err(Violation::protocol("UNSUBACK without UNSUBSCRIBE")),
-            },
+            Packet::UnsubAck(unsuback) => self.receive_unsuback(&unsuback, events)?,
             Packet::PingResp => self.receive_pong(now, events),
             Packet::Disconnect(goodbye) => {
                 let text = reason_string(goodbye.properties);

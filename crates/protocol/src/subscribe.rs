@@ -1,8 +1,8 @@
 //! SUBSCRIBE and UNSUBSCRIBE, their answers, and making subscriptions again after a reconnection.
 
 use slipring_wire::{
-    Packet, PacketId, Properties, QoS, Reason, SubAck, Subscribe, Subscription, Unsubscribe,
-    Violation, check_filter,
+    Packet, PacketId, Properties, QoS, Reason, SubAck, Subscribe, Subscription, UnsubAck,
+    Unsubscribe, Violation, check_filter,
 };
 
 use super::pending::PendingRequest;
@@ -56,12 +56,13 @@ impl ClientProtocol {
         Ok(id)
     }
 
-    /// Listens for the broker's answers to requests that name one of these topics. Nothing is sent.
-    pub fn listen(&mut self, topics: &[&str]) -> SubscriptionId {
+    /// Listens for answers to requests that name one of these topics, up to this QoS. Nothing is sent.
+    pub fn listen(&mut self, topics: &[&str], qos: QoS) -> SubscriptionId {
         self.newest_id += 1;
         let id = SubscriptionId(self.newest_id);
         let topics = topics.iter().map(ToString::to_string).collect();
-        self.subscriptions.add(id, topics, QoS::AtMostOnce, SubscriptionKind::AnswersOnly);
+        self.subscriptions.add(id, topics, qos, SubscriptionKind::AnswersOnly);
+        self.qos_asked = self.qos_asked.max(qos);
         id
     }
 
@@ -69,6 +70,15 @@ impl ClientProtocol {
     pub fn unsubscribe(&mut self, id: SubscriptionId) {
         let filters = self.subscriptions.remove(id);
         self.leave(filters);
+    }
+
+    /// Ends a subscription at the broker, and delivers what still comes for it. An `Unsubscribed` event
+    /// says that nothing more will come; then [`Self::detach`] forgets it.
+    pub fn retire(&mut self, id: SubscriptionId) {
+        let filters = self.subscriptions.retire(id);
+        if !filters.is_empty() {
+            let _ = self.ask(PendingRequest::Unsubscribe { filters, retired: Some(id) });
+        }
     }
 
     /// Stops reading a subscription, which stays with the session at the broker.
@@ -93,7 +103,7 @@ impl ClientProtocol {
         if !filters.is_empty() {
             // If the request is too large for the broker now, the subscription stays there; its messages are
             // dropped here.
-            let _ = self.ask(PendingRequest::Unsubscribe { filters });
+            let _ = self.ask(PendingRequest::Unsubscribe { filters, retired: None });
         }
     }
 
@@ -120,7 +130,7 @@ impl ClientProtocol {
                 let kind = self.subscriptions.kind(*id).cloned().unwrap_or(SubscriptionKind::Plain);
                 self.append_subscribe(packet_id, &filters, QoS::AtMostOnce, &kind)
             }
-            PendingRequest::Unsubscribe { filters } => {
+            PendingRequest::Unsubscribe { filters, .. } => {
                 let filters = filters.iter().map(String::as_str).collect();
                 let properties = Properties::NONE;
                 self.append(&Packet::Unsubscribe(Unsubscribe { packet_id, properties, filters }))
@@ -140,7 +150,12 @@ impl ClientProtocol {
                     && self.subscriptions.kind(*id).is_some()
                     && !again.iter().any(|(selected, _)| selected == id)
             }
-            PendingRequest::Unsubscribe { .. } => same_session,
+            PendingRequest::Unsubscribe { retired, .. } => {
+                if !same_session {
+                    told_unsubscribed(*retired, events);
+                }
+                same_session
+            }
         });
         let again = again.into_iter();
         requests.extend(again.map(|(id, filters)| PendingRequest::Subscribe { id, filters }));
@@ -182,6 +197,20 @@ impl ClientProtocol {
         self.append(&Packet::Subscribe(Subscribe { packet_id, properties, subscriptions }))
     }
 
+    pub(super) fn receive_unsuback(
+        &mut self,
+        unsuback: &UnsubAck<'_>,
+        events: &mut Vec<ProtocolEvent>,
+    ) -> Result<(), Violation> {
+        let Some(PendingRequest::Unsubscribe { retired, .. }) =
+            self.pending.take(unsuback.packet_id)
+        else {
+            return Err(Violation::protocol("UNSUBACK without UNSUBSCRIBE"));
+        };
+        told_unsubscribed(retired, events);
+        Ok(())
+    }
+
     pub(super) fn receive_suback(
         &mut self,
         suback: &SubAck<'_>,
@@ -202,6 +231,10 @@ impl ClientProtocol {
         self.answer(id, refused, events);
         Ok(())
     }
+}
+
+fn told_unsubscribed(retired: Option<SubscriptionId>, events: &mut Vec<ProtocolEvent>) {
+    events.extend(retired.map(|id| ProtocolEvent::Client(ClientEvent::Unsubscribed(id))));
 }
 
 fn check_filters(filters: &[&str]) -> Result<(), SendError> {

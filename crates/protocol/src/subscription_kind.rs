@@ -1,9 +1,12 @@
-//! The three kinds of subscription, and the properties that SUBSCRIBE carries for each.
+//! The four kinds of subscription, and the properties that SUBSCRIBE carries for each.
 
 use slipring_wire::{PropertiesBuf, PropertyId, VARINT_MAX, Value};
 
 use super::SendError;
 use super::properties::push_user;
+
+/// Says how many requests a service computes at once.
+const SERVE_PROPERTY: &str = "slipring-serve";
 
 /// How a subscription is made, and made again on another connection.
 #[derive(Clone, Debug)]
@@ -13,12 +16,15 @@ pub(super) enum SubscriptionKind {
     /// With user properties, on filters that no other subscription here uses. The broker puts the
     /// identifier on each message of this subscription, and on no other.
     Selected { properties: PropertiesBuf, identifier: u32 },
+    /// With the user properties of a service, on filters that no other subscription here uses. Its
+    /// messages are known by their topics.
+    Serving { properties: PropertiesBuf },
     /// No SUBSCRIBE is sent: the broker answers requests on a topic that the request names.
     AnswersOnly,
 }
 
 impl SubscriptionKind {
-    /// Selected if there are user properties, else plain.
+    /// Plain without user properties, serving with that of a service, else selected.
     pub fn of(user: &[(&str, &str)], identifier: u32) -> Result<Self, SendError> {
         if user.is_empty() {
             return Ok(Self::Plain);
@@ -27,23 +33,37 @@ impl SubscriptionKind {
         for (name, text) in user {
             push_user(&mut properties, name, text)?;
         }
+        if user.iter().any(|(name, _)| *name == SERVE_PROPERTY) {
+            return Ok(Self::Serving { properties });
+        }
         Ok(Self::Selected { properties, identifier })
     }
 
     /// The properties of SUBSCRIBE.
     pub fn properties(&self, identifiers_available: bool) -> PropertiesBuf {
-        let Self::Selected { properties, identifier } = self else { return PropertiesBuf::new() };
-        let mut all = properties.clone();
-        if identifiers_available {
-            all.push(PropertyId::SubscriptionIdentifier, Value::Varint(*identifier));
+        match self {
+            Self::Plain | Self::AnswersOnly => PropertiesBuf::new(),
+            Self::Serving { properties } => properties.clone(),
+            Self::Selected { properties, identifier } => {
+                let mut all = properties.clone();
+                if identifiers_available {
+                    all.push(PropertyId::SubscriptionIdentifier, Value::Varint(*identifier));
+                }
+                all
+            }
         }
-        all
+    }
+
+    /// Whether no other subscription here may use the same filters: the broker has the properties of the
+    /// last SUBSCRIBE.
+    pub fn is_alone(&self) -> bool {
+        matches!(self, Self::Selected { .. } | Self::Serving { .. })
     }
 
     pub fn identifier(&self) -> Option<u32> {
         match self {
             Self::Selected { identifier, .. } => Some(*identifier),
-            Self::Plain | Self::AnswersOnly => None,
+            Self::Plain | Self::Serving { .. } | Self::AnswersOnly => None,
         }
     }
 }

@@ -36,6 +36,8 @@ struct Entry {
     filters: Vec<String>,
     qos: QoS,
     kind: SubscriptionKind,
+    /// The broker was asked to end it; its last messages may still come.
+    is_retired: bool,
 }
 
 impl Entry {
@@ -44,7 +46,7 @@ impl Entry {
     }
 
     fn is_asked(&self) -> bool {
-        !matches!(self.kind, SubscriptionKind::AnswersOnly)
+        !self.is_retired && !matches!(self.kind, SubscriptionKind::AnswersOnly)
     }
 
     fn wants(&self, topic: &str) -> bool {
@@ -76,7 +78,7 @@ impl Subscriptions {
     ) {
         self.seen.clear();
         self.given_up.retain(|filter| !filters.contains(filter));
-        self.entries.push(Entry { id, filters, qos, kind });
+        self.entries.push(Entry { id, filters, qos, kind, is_retired: false });
     }
 
     /// Says whether the broker of this connection takes subscription identifiers.
@@ -88,7 +90,7 @@ impl Subscriptions {
     /// Whether a subscription uses this filter, and cannot share it with one of this kind.
     pub fn is_taken(&self, filter: &str, kind: &SubscriptionKind) -> bool {
         let mut users = self.entries.iter().filter(|entry| entry.has(filter));
-        users.any(|entry| entry.kind.identifier().is_some() || kind.identifier().is_some())
+        users.any(|entry| entry.kind.is_alone() || kind.is_alone())
     }
 
     /// How a subscription is made.
@@ -130,6 +132,16 @@ impl Subscriptions {
         let removed = self.entries.remove(position);
         let unused = |filter: &String| removed.is_asked() && self.qos(filter).is_none();
         removed.filters.iter().filter(|filter| unused(filter)).cloned().collect()
+    }
+
+    /// Notes that the broker is asked to end a subscription; returns the filters that no other one uses.
+    pub fn retire(&mut self, id: SubscriptionId) -> Vec<String> {
+        let Some(position) = self.entries.iter().position(|entry| entry.id == id) else {
+            return Vec::new();
+        };
+        self.entries[position].is_retired = true;
+        let filters = self.entries[position].filters.iter();
+        filters.filter(|filter| self.qos(filter).is_none()).cloned().collect()
     }
 
     /// Forgets one filter of a subscription, because the broker refused it.

@@ -10,6 +10,8 @@ use super::{BatchId, ClientEvent, PublishId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AckOwner {
     One(PublishId),
+    /// A message that means nothing in another session, as a request and its answer; only a fault is reported.
+    Session(PublishId),
     /// The message of a batch with this position in it.
     Batch(BatchId, u64),
     /// A frame of a writer; in a new session it is sent again only when the writer resumes.
@@ -109,6 +111,10 @@ impl PublishTallies {
     pub fn settle(&mut self, owner: AckOwner, outcome: PublishOutcome) -> Option<ClientEvent> {
         match owner {
             AckOwner::One(id) => Some(ClientEvent::Published { id, outcome }),
+            AckOwner::Session(id) => {
+                let is_fault = outcome != PublishOutcome::Acknowledged;
+                is_fault.then_some(ClientEvent::Published { id, outcome })
+            }
             AckOwner::Batch(id, position) => {
                 let tally = self.batches.get_mut(&id)?;
                 tally.outstanding -= 1;

@@ -1,10 +1,14 @@
 //! The engine for Python: start, plan, events, status, stop.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use slipring_engine::{Descriptors, SessionQuery, Settings};
+use slipring_engine::{
+    Descriptors, EventKind, FetchedEvents, RequestQuery, SessionQuery, Settings,
+};
 
 use crate::journal::raise;
 use crate::listener::Listener;
@@ -20,6 +24,8 @@ pub(crate) struct Event {
     at_ns: i64,
     kind: &'static str,
     client: String,
+    topic: String,
+    request: String,
     detail: String,
 }
 
@@ -75,10 +81,21 @@ impl Engine {
         self.0.apply(plan.0.clone());
     }
 
-    /// The events since the last call, and how many were lost because nobody fetched them.
-    fn take_events(&self) -> (Vec<Event>, u64) {
-        let (events, lost) = self.0.take_events();
-        (events.into_iter().map(Event::from).collect(), lost)
+    /// Sets the kinds of events for each message or request that are made, and how many of each are
+    /// kept between two calls of `take_events`. All other kinds are always made.
+    fn want_events(&self, kinds: Vec<String>, each_max: u32) -> PyResult<()> {
+        let kinds: Option<Vec<_>> = kinds.into_iter().map(|name| EventKind::of(&name)).collect();
+        let kinds = kinds.ok_or_else(|| PyValueError::new_err("a kind of events is not known"))?;
+        self.0.want_events(kinds, each_max);
+        Ok(())
+    }
+
+    /// The events since the last call; how many were lost because nobody fetched them; and how many
+    /// more there were, by kind.
+    fn take_events(&self) -> (Vec<Event>, u64, BTreeMap<&'static str, u64>) {
+        let FetchedEvents { events, lost, more } = self.0.take_events();
+        let more = more.into_iter().map(|(kind, count)| (kind.name(), count)).collect();
+        (events.into_iter().map(Event::from).collect(), lost, more)
     }
 
     /// Why the engine cannot continue, so that the process must end; None while it works.
@@ -134,6 +151,42 @@ impl Engine {
         shown(py, &py.detach(|| self.0.owners(most)))
     }
 
+    /// Up to `most` requests: open ones, those that time out next first, then the last ones that ended. Only those in
+    /// a state, on the topics of a filter, or of a client; or the one with a key.
+    #[pyo3(signature = (most, *, state=None, topic=None, client=None, key=None))]
+    fn requests<'py>(
+        &self,
+        py: Python<'py>,
+        most: usize,
+        state: Option<String>,
+        topic: Option<String>,
+        client: Option<String>,
+        key: Option<String>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let query = RequestQuery { state, topic, client, key, most };
+        shown(py, &py.detach(|| self.0.requests(&query)))
+    }
+
+    /// The `most` topics with the most open requests.
+    fn request_topics<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Bound<'py, PyAny>> {
+        shown(py, &py.detach(|| self.0.request_topics(most)))
+    }
+
+    /// What came on a topic, and up to `most` of its subscriptions.
+    fn topic<'py>(&self, py: Python<'py>, name: &str, most: usize) -> PyResult<Bound<'py, PyAny>> {
+        shown(py, &py.detach(|| self.0.topic(name, most)))
+    }
+
+    /// The `most` topics on which most messages wait for their first subscriber.
+    fn waiting<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Bound<'py, PyAny>> {
+        shown(py, &py.detach(|| self.0.waiting(most)))
+    }
+
+    /// Up to `most` services of requests, the busiest first.
+    fn services<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Bound<'py, PyAny>> {
+        shown(py, &py.detach(|| self.0.services(most)))
+    }
+
     /// Ends the connection of a client; false if it is not connected.
     fn disconnect(&self, py: Python<'_>, client_id: &str) -> bool {
         py.detach(|| self.0.disconnect(client_id))
@@ -142,6 +195,12 @@ impl Engine {
     /// Ends a session for good, and the connection of its client; false if there is none.
     fn end_session(&self, py: Python<'_>, client_id: &str) -> PyResult<bool> {
         py.detach(|| self.0.end_session(client_id)).map_err(|error| raise(&error))
+    }
+
+    /// Sets the memory budget, until the next plan; raises `ValueError` if the text is no size. Returns the memory in use.
+    fn set_memory<'py>(&self, py: Python<'py>, size: &str) -> PyResult<Bound<'py, PyAny>> {
+        let set = py.detach(|| self.0.set_memory(size));
+        shown(py, &set.map_err(PyValueError::new_err)?)
     }
 
     /// Traffic by topic prefix since the start, the busiest first.
@@ -178,6 +237,8 @@ impl From<slipring_engine::Event> for Event {
             at_ns: event.at_ns,
             kind: event.kind.name(),
             client: event.client,
+            topic: event.topic,
+            request: event.request,
             detail: event.detail,
         }
     }

@@ -1,11 +1,13 @@
 //! The plan for Python: made from dictionaries with the keys of the configuration.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use pyo3::prelude::*;
+use slipring_core::requests::RequestRules;
 use slipring_core::{
-    Authentication, DurabilityRule, JournalRule, Limit, Limits, Overflow, Retention, Rights,
-    TableRules, Users, Verifier,
+    Authentication, DurabilityRule, JournalRule, Limit, Limits, Overflow, Priority, PriorityRule,
+    Retention, Rights, TableRules, Users, Verifier,
 };
 
 pyo3::import_exception!(slipring.errors, PlanError);
@@ -95,6 +97,40 @@ impl From<TableDict> for TableRules {
     }
 }
 
+/// The priority of each filter, in their order.
+fn priority_rule(rules: Vec<(String, String)>) -> PyResult<PriorityRule> {
+    let rules = rules.into_iter().map(|(filter, name)| match Priority::named(&name) {
+        Some(priority) => Ok((filter, priority)),
+        None => Err(PlanError::new_err(format!("'{name}' is not a priority: high, normal or low"))),
+    });
+    PriorityRule::new(rules.collect::<PyResult<_>>()?).map_err(refused)
+}
+
+/// Which messages are requests, and how their services are chosen, by filter in their order.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct RequestsDict {
+    /// Filters, and seconds until a request times out that does not say when.
+    timeouts: Vec<(String, f64)>,
+    /// Filters and strategies.
+    strategies: Vec<(String, String)>,
+}
+
+impl RequestsDict {
+    fn rules(self) -> PyResult<RequestRules> {
+        let timeouts = self.timeouts.into_iter();
+        let timeouts = timeouts.map(|(filter, seconds)| {
+            let timeout = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+            (filter, u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX))
+        });
+        let strategies = self.strategies.into_iter();
+        let strategies =
+            strategies.map(|(filter, name)| Ok((filter, name.parse().map_err(refused)?)));
+        let strategies = strategies.collect::<PyResult<_>>()?;
+        RequestRules::new(timeouts.collect(), strategies).map_err(refused)
+    }
+}
+
 fn bound(number: u64) -> Option<u64> {
     (number > 0).then_some(number)
 }
@@ -108,17 +144,20 @@ impl Plan {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "each has its name in Python")]
     #[pyo3(signature = (
-        limits, *, listeners, journal, table, sys_interval_s, server_reference, users, anonymous
+        limits, *, listeners, journal, priorities, table, sys_interval_s, server_reference, users,
+        anonymous, requests
     ))]
     fn new(
         limits: LimitsDict,
         listeners: Vec<LimitsDict>,
         journal: JournalDict,
+        priorities: Vec<(String, String)>,
         table: TableDict,
         sys_interval_s: u32,
         server_reference: Option<String>,
         users: BTreeMap<String, (String, bool, bool)>,
         anonymous: bool,
+        requests: RequestsDict,
     ) -> PyResult<Self> {
         let users = make_users(users)?;
         Ok(Self(slipring_core::Plan {
@@ -128,9 +167,11 @@ impl Plan {
             sys_interval_s,
             table: table.into(),
             durability: journal.durability()?,
+            priority: priority_rule(priorities)?,
             retention: journal.retention(),
             journal_bytes_max: bound(journal.bytes_max),
             journal: JournalRule::new(journal.topics).map_err(refused)?,
+            requests: requests.rules()?,
             authentication: Authentication { users, anonymous },
             rights: Rights::default(),
         }))

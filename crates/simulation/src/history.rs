@@ -5,6 +5,7 @@ use slipring_journal::sim::Crash;
 use crate::leaver::Step;
 use crate::line::Stay;
 use crate::random::Random;
+use crate::server::Deed;
 use crate::verdict::Verdict;
 use crate::world::World;
 
@@ -73,7 +74,9 @@ pub fn play(history: &History) -> Verdict {
 }
 
 fn step(world: &mut World, random: &mut Random, fault: Fault) {
-    match random.below(24) {
+    match random.below(30) {
+        24..=26 => world.ask(random.below(4)),
+        27..=29 => serve(world, random),
         20 | 21 => world.pass(1 + random.below(8), fault.crash()),
         22 | 23 if random.one_in(2) => world.come(),
         22 | 23 => world.absentee_leaves(),
@@ -92,6 +95,17 @@ fn step(world: &mut World, random: &mut Random, fault: Fault) {
             _ => world.broker().snapshot(),
         },
         _ => go_wrong(world, random, fault),
+    }
+}
+
+fn serve(world: &mut World, random: &mut Random) {
+    let which = random.below(2);
+    match random.below(8) {
+        0 => world.servers[which].cut(),
+        1 => world.asker.cut(),
+        2 => world.serve(which, Deed::Fail),
+        3 | 4 => world.serve(which, Deed::Compute),
+        _ => world.serve(which, Deed::Answer),
     }
 }
 

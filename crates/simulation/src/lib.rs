@@ -3,12 +3,16 @@
 
 mod absentee;
 mod claimer;
+mod ends;
 mod history;
 mod leaver;
 mod line;
+#[cfg(test)]
+mod overtaking_tests;
 mod publisher;
 mod random;
 mod received;
+mod server;
 mod subscriber;
 #[cfg(test)]
 mod time_tests;

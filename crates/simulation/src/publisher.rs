@@ -6,6 +6,7 @@ use slipring_core::WAIT_PROPERTY;
 use slipring_engine::simulated::Simulated;
 use slipring_wire::{Packet, PacketId, PropertiesBuf, PropertyId, Publish, QoS, Value};
 
+use crate::ends::Ends;
 use crate::line::{Line, Stay};
 
 /// Messages it has unacknowledged at most.
@@ -36,11 +37,32 @@ pub struct Publisher {
     pub acknowledged: BTreeSet<u64>,
     /// Numbers the broker has refused.
     pub refused: BTreeSet<u64>,
+    /// Its messages are requests: how they ended.
+    pub ends: Option<Ends>,
 }
 
 /// The quality of a message: every third one is delivered once.
 pub fn qos_of(number: u64) -> QoS {
     if number % 3 == 2 { QoS::ExactlyOnce } else { QoS::AtLeastOnce }
+}
+
+/// Whether a request may go to another service when one has gone.
+pub fn has_retry(number: u64) -> bool {
+    number % 2 == 1
+}
+
+/// The properties of a request: some wait for a service, all time out.
+fn ask(number: u64, properties: &mut PropertiesBuf) {
+    properties.push(PropertyId::ResponseTopic, Value::Text("answers"));
+    properties.push(PropertyId::CorrelationData, Value::Binary(&number.to_be_bytes()));
+    let timeout = (1 + number % 10).to_string();
+    let waits = if number % 5 > 0 { "1" } else { "0" };
+    let retry = if has_retry(number) { "3" } else { "0" };
+    for (name, text) in
+        [("slipring-timeout", &*timeout), (WAIT_PROPERTY, waits), ("slipring-retry", retry)]
+    {
+        properties.push(PropertyId::UserProperty, Value::Pair(name, text));
+    }
 }
 
 impl Publisher {
@@ -53,9 +75,19 @@ impl Publisher {
         Self { waits: true, ..Self::new(name) }
     }
 
+    /// One whose messages are requests.
+    pub fn asking(name: &str) -> Self {
+        Self { ends: Some(Ends::default()), ..Self::new(name) }
+    }
+
     /// The topic of its messages.
     pub fn topic(&self) -> String {
-        format!("{}/{}", if self.waits { "waiting" } else { "simulated" }, self.name)
+        let first = match self.ends {
+            Some(_) => "ask",
+            None if self.waits => "waiting",
+            None => "simulated",
+        };
+        format!("{first}/{}", self.name)
     }
 
     /// Loses the connection.
@@ -106,6 +138,9 @@ impl Publisher {
         if self.waits {
             properties.push(PropertyId::UserProperty, Value::Pair(WAIT_PROPERTY, "1"));
         }
+        if self.ends.is_some() {
+            ask(number, &mut properties);
+        }
         let publish = Publish {
             properties: properties.borrow(),
             dup: again,
@@ -132,7 +167,11 @@ impl Publisher {
                 line.answer(Packet::PubRel, ack.packet_id);
             }
             Packet::PubComp(ack) => drop(self.unfinished.remove(&ack.packet_id.get())),
-            _ => {}
+            packet => {
+                if let Some(ends) = &mut self.ends {
+                    ends.take(line, packet);
+                }
+            }
         }
     }
 

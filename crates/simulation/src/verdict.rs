@@ -8,7 +8,8 @@ use slipring_wire::QoS;
 use crate::absentee::Absentee;
 use crate::claimer::Claimer;
 use crate::leaver::Leaver;
-use crate::publisher::{Publisher, qos_of};
+use crate::publisher::{Publisher, has_retry, qos_of};
+use crate::server::Server;
 use crate::subscriber::Subscriber;
 
 /// Counts of what happened in a history, and the broken promises.
@@ -24,6 +25,10 @@ pub struct Verdict {
     pub repeated: usize,
     /// Messages that waited, and were claimed.
     pub claimed: usize,
+    /// Requests that ended, and those of them that were answered.
+    pub requests: usize,
+    /// Requests that were answered.
+    pub answered: usize,
     /// Sessions whose end was confirmed.
     pub ends: usize,
     /// Sessions that ended in their client's absence.
@@ -102,6 +107,27 @@ impl Verdict {
         }
     }
 
+    /// Checks that every request which was accepted ended, at QoS 2 once, and that one without a retry was computed at
+    /// most once.
+    pub(crate) fn hear_asker(&mut self, asker: &Publisher, servers: &[Server]) {
+        let Some(ends) = &asker.ends else { return };
+        for number in asker.acknowledged.iter().filter(|number| !ends.told.contains_key(number)) {
+            self.broken.push(format!("request {number} has no end"));
+        }
+        for (number, told) in &ends.told {
+            self.requests += 1;
+            self.answered += usize::from(told.iter().any(|status| status == "answered"));
+            if qos_of(*number) == QoS::ExactlyOnce && told.len() != 1 {
+                self.broken.push(format!("request {number} ended with {told:?}"));
+            }
+            let computed: u32 = servers.iter().filter_map(|one| one.computed.get(number)).sum();
+            let is_single = qos_of(*number) == QoS::ExactlyOnce && !has_retry(*number);
+            if is_single && computed > 1 {
+                self.broken.push(format!("request {number} was computed {computed} times"));
+            }
+        }
+    }
+
     pub(crate) fn hear_leaver(&mut self, leaver: Leaver) {
         self.ends += leaver.ends;
         self.broken.extend(leaver.broken);
@@ -120,6 +146,8 @@ impl Verdict {
         self.refused += other.refused;
         self.repeated += other.repeated;
         self.claimed += other.claimed;
+        self.requests += other.requests;
+        self.answered += other.answered;
         self.ends += other.ends;
         self.expired += other.expired;
         self.wills += other.wills;
@@ -131,11 +159,12 @@ impl Verdict {
 impl fmt::Display for Verdict {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { acknowledged, delivered, refused, repeated, claimed, .. } = self;
-        let Self { ends, expired, wills, crashes, broken, .. } = self;
+        let Self { requests, answered, ends, expired, wills, crashes, broken, .. } = self;
         write!(
             out,
             "{crashes} crashes, {acknowledged} acknowledged, {delivered} delivered, {repeated} of \
-             them again at QoS 1, {claimed} claimed, {refused} refused, {ends} sessions ended, \
+             them again at QoS 1, {claimed} claimed, {refused} refused, {requests} requests ended, \
+             {answered} of them answered, {ends} sessions ended, \
              {expired} expired, {wills} wills, {} promises broken",
             broken.len()
         )

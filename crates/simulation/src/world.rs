@@ -12,6 +12,7 @@ use crate::claimer::Claimer;
 use crate::leaver::{Leaver, Step};
 use crate::line::Stay;
 use crate::publisher::Publisher;
+use crate::server::{Deed, Server};
 use crate::subscriber::Subscriber;
 use crate::verdict::Verdict;
 
@@ -36,6 +37,9 @@ pub struct World {
     /// A publisher whose messages wait for a claimer.
     pub waiting: Publisher,
     pub claimer: Claimer,
+    /// A publisher whose messages are requests, and the services that get them.
+    pub asker: Publisher,
+    pub servers: Vec<Server>,
     pub leaver: Leaver,
     pub absentee: Absentee,
     pub crashes: usize,
@@ -57,6 +61,8 @@ impl World {
             subscribers: ["s1", "s2"].map(Subscriber::new).into(),
             waiting: Publisher::waiting("w1"),
             claimer: Claimer::default(),
+            asker: Publisher::asking("a1"),
+            servers: vec![Server::new("kept", true), Server::new("passing", false)],
             leaver: Leaver::new(),
             absentee: Absentee::default(),
             crashes: 0,
@@ -113,6 +119,8 @@ impl World {
         self.subscribers.iter_mut().for_each(Subscriber::cut);
         self.waiting.cut();
         self.claimer.cut();
+        self.asker.cut();
+        self.servers.iter_mut().for_each(Server::cut);
         self.leaver.cut();
         self.absentee.restarted(ended_ms, self.now_ms);
         self.start();
@@ -184,6 +192,29 @@ impl World {
         }
     }
 
+    /// One turn of the asker.
+    pub fn ask(&mut self, further: usize) {
+        if let Some(broker) = &self.broker {
+            self.asker.turn(broker, further);
+        }
+    }
+
+    /// One turn of a service.
+    pub fn serve(&mut self, which: usize, deed: Deed) {
+        if let Some(broker) = &self.broker {
+            self.servers[which].turn(broker, deed);
+        }
+    }
+
+    /// Whether the asker knows how each of its requests ended.
+    fn knows_all_ends(&self) -> bool {
+        let told = self.asker.ends.as_ref().map(|ends| &ends.told);
+        self.asker.is_done()
+            && told.is_some_and(|told| {
+                self.asker.acknowledged.iter().all(|number| told.contains_key(number))
+            })
+    }
+
     /// One turn of the claimer.
     pub fn claim(&mut self) {
         if let Some(broker) = &self.broker {
@@ -202,6 +233,8 @@ impl World {
     /// One turn of every client, without faults.
     fn round(&mut self) {
         self.publish_waiting(0);
+        self.ask(0);
+        (0..self.servers.len()).for_each(|which| self.serve(which, Deed::Answer));
         self.claim();
         self.leave(Step::Connect(Stay::Kept));
         (0..self.publishers.len()).for_each(|which| self.publish(which, 0));
@@ -221,7 +254,12 @@ impl World {
             self.round();
             let counts = self.subscribers.iter().map(|one| one.received.messages.len());
             let received = counts.sum::<usize>() + self.claimer.received.messages.len();
-            let done = self.publishers.iter().all(Publisher::is_done) && self.waiting.is_done();
+            let done = self.publishers.iter().all(Publisher::is_done)
+                && self.waiting.is_done()
+                && self.knows_all_ends();
+            if !done {
+                self.broker().pass(Duration::from_millis(PASS_MS)); // an end may wait for its time
+            }
             quiet = if done && received == before { quiet + 1 } else { 0 };
             before = received;
             if quiet > 10 {
@@ -232,6 +270,7 @@ impl World {
         let mut verdict =
             Verdict::on(&self.publishers, &self.subscribers, &journaled, self.crashes);
         verdict.hear_claimers(&self.claimer);
+        verdict.hear_asker(&self.asker, &self.servers);
         verdict.hear_leaver(self.leaver);
         self.subscribers.iter().for_each(|subscriber| self.absentee.judge(subscriber));
         verdict.hear_absentee(self.absentee);

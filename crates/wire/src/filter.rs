@@ -38,6 +38,12 @@ pub enum FilterError {
     /// MQTT-4.8.2-1 and -2.
     #[error("a shared subscription is $share/NAME/FILTER, with a name without wildcards")]
     Share,
+    /// Slipring's own: not `$slipring/serve/N/FILTER`.
+    #[error("in $slipring/serve/N/FILTER, N is how many requests are computed at once: 1 to 65535")]
+    ServeCount,
+    /// Slipring's own: a service of topics that nobody can ask.
+    #[error("in $slipring/serve/N/FILTER, FILTER is a topic filter that does not begin with $")]
+    ServedFilter,
 }
 
 /// Whether a message can be published to this topic.
@@ -99,6 +105,22 @@ pub fn shared(filter: &str) -> Option<Result<(&str, &str), FilterError>> {
         }
         _ => Err(FilterError::Share),
     })
+}
+
+/// What a filter begins with that makes its client a service of requests.
+const SERVE: &str = "$slipring/serve/";
+
+/// How many requests a client computes at once, and the filter of their topics, in the filter by which it becomes a
+/// service; None for any other filter.
+pub fn served(filter: &str) -> Option<Result<(u16, &str), FilterError>> {
+    let (count, topics) = filter.strip_prefix(SERVE)?.split_once('/').unwrap_or_default();
+    // One spelling for each number: two filters with the same topics differ in it.
+    let is_number = count.bytes().all(|byte| byte.is_ascii_digit()) && !count.starts_with('0');
+    let Some(count) = count.parse().ok().filter(|_| is_number) else {
+        return Some(Err(FilterError::ServeCount));
+    };
+    let is_refused = topics.starts_with('$') || check_filter(topics).is_err();
+    Some(if is_refused { Err(FilterError::ServedFilter) } else { Ok((count, topics)) })
 }
 
 /// Whether a filter matches a topic, level by level. The topic tree must give the same results.
@@ -176,5 +198,24 @@ mod tests {
         assert_eq!(check_topic("a/+"), Err(TopicError::Wildcard));
         assert_eq!(check_topic("a/#"), Err(TopicError::Wildcard));
         assert_eq!(check_topic("a b/c"), Ok(()));
+    }
+
+    #[test]
+    fn a_service_says_how_many_requests_of_which_topics_it_computes() {
+        assert_eq!(served("$slipring/serve/3/a/+/b"), Some(Ok((3, "a/+/b"))));
+        assert_eq!(served("$slipring/serve/65535/#"), Some(Ok((65_535, "#"))));
+        assert_eq!(served("$slipring/serve/1//"), Some(Ok((1, "/"))));
+        for other in ["$slipring/serve", "$slipring/+/1/a", "$slipring/#", "serve/1/a"] {
+            assert_eq!(served(other), None, "{other}");
+        }
+        for count in ["", "0", "01", "+1", "+", "#", "-1", "1.0", "65536", "many"] {
+            let filter = format!("$slipring/serve/{count}/a");
+            assert_eq!(served(&filter), Some(Err(FilterError::ServeCount)), "{filter}");
+        }
+        assert_eq!(served("$slipring/serve/1"), Some(Err(FilterError::ServeCount)));
+        for topics in ["", "$SYS/a", "$share/g/a", "$slipring/serve/1/a", "a/#/b", "a+"] {
+            let filter = format!("$slipring/serve/1/{topics}");
+            assert_eq!(served(&filter), Some(Err(FilterError::ServedFilter)), "{filter}");
+        }
     }
 }

@@ -8,17 +8,22 @@ mod filter;
 pub mod frame;
 mod header;
 mod packet;
+mod properties_buf;
 mod property;
+mod property_kinds;
+mod property_piece;
 mod reason;
 mod sink;
 
-pub use filter::{FilterError, TopicError, check_filter, check_topic, matches, shared};
+pub use filter::{FilterError, TopicError, check_filter, check_topic, matches, served, shared};
 pub use header::{PacketSplit, RawPacket, split_packet};
 pub use packet::{
     Ack, Auth, ConnAck, Connect, Disconnect, Packet, PacketId, Publish, QoS, RetainHandling,
     SubAck, Subscribe, Subscription, UnsubAck, Unsubscribe, Will,
 };
-pub use property::{Properties, PropertiesBuf, PropertyId, Value};
+pub use properties_buf::PropertiesBuf;
+pub use property::{Properties, PropertyId, Value};
+pub use property_piece::{bytes_piece, pair_piece};
 pub use reason::{Reason, Violation};
 
 /// The protocol version of a connection.

@@ -2,6 +2,8 @@
 
 use crate::cursor::PacketCursor;
 use crate::packet::PacketType;
+use crate::property_kinds::PropertyKinds;
+use crate::property_piece::pair_piece;
 use crate::sink::Sink;
 use crate::{Reason, Version, Violation};
 
@@ -17,6 +19,27 @@ enum Shape {
     Text,
     Binary,
     Pair,
+}
+
+impl Shape {
+    /// How many bytes the value at the beginning of these takes.
+    fn bytes(self, encoded: &[u8]) -> Option<usize> {
+        let text = |at: usize| -> Option<usize> {
+            let length = encoded.get(at..at + 2)?;
+            Some(2 + usize::from(u16::from_be_bytes([length[0], length[1]])))
+        };
+        Some(match self {
+            Self::Flag => 1,
+            Self::Two | Self::TwoNotZero => 2,
+            Self::Four | Self::FourNotZero => 4,
+            Self::Varint => 1 + encoded.iter().take_while(|byte| **byte & 0x80 != 0).count(),
+            Self::Text | Self::Binary => text(0)?,
+            Self::Pair => {
+                let name = text(0)?;
+                name + text(name)?
+            }
+        })
+    }
 }
 
 /// The value of one property.
@@ -95,14 +118,33 @@ properties! {
 }
 
 /// The properties of one packet: checked, and still encoded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Properties<'a> {
     encoded: &'a [u8],
+    /// Which ones there are, so that nobody searches for others.
+    kinds: PropertyKinds,
 }
+
+impl PartialEq for Properties<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.encoded == other.encoded
+    }
+}
+
+impl Eq for Properties<'_> {}
 
 impl<'a> Properties<'a> {
     /// No properties.
-    pub const NONE: Properties<'static> = Properties { encoded: &[] };
+    pub const NONE: Properties<'static> = Properties { encoded: &[], kinds: PropertyKinds::NONE };
+
+    /// Properties that are known to be well-formed, and of these kinds.
+    pub(crate) fn of_checked(encoded: &'a [u8], kinds: PropertyKinds) -> Self {
+        Self { encoded, kinds }
+    }
+
+    pub(crate) fn kinds(self) -> PropertyKinds {
+        self.kinds
+    }
 
     /// Checks the encoded properties of a PUBLISH, without the length in front.
     pub fn of_publish(encoded: &'a [u8]) -> Result<Self, Violation> {
@@ -127,9 +169,43 @@ impl<'a> Properties<'a> {
         })
     }
 
+    /// Whether there is a property of this kind.
+    #[inline]
+    pub fn has(self, id: PropertyId) -> bool {
+        self.kinds.has(id)
+    }
+
     /// The first value of this property.
+    #[inline]
     pub fn get(self, id: PropertyId) -> Option<Value<'a>> {
-        self.iter().find(|(found, _)| *found == id).map(|(_, value)| value)
+        if self.has(id) { self.find(id) } else { None }
+    }
+
+    fn find(self, id: PropertyId) -> Option<Value<'a>> {
+        let (_, encoded) = self.pieces().find(|(found, _)| *found == id)?;
+        one(&mut PacketCursor::new(encoded)).ok().map(|(_, value)| value)
+    }
+
+    /// The value of the first user property with this name.
+    #[inline]
+    pub fn pair(self, name: &str) -> Option<&'a str> {
+        if !self.has(PropertyId::UserProperty) {
+            return None;
+        }
+        let found = self.pieces().filter_map(|(id, piece)| pair_piece(id, piece));
+        let (_, text) = found.into_iter().find(|(found, _)| *found == name.as_bytes())?;
+        std::str::from_utf8(text).ok()
+    }
+
+    /// Each property as it is encoded, without looking into its text.
+    pub fn pieces(self) -> impl Iterator<Item = (PropertyId, &'a [u8])> {
+        let mut rest = self.encoded;
+        std::iter::from_fn(move || {
+            let id = PropertyId::from_byte(*rest.first()?)?;
+            let (piece, after) = rest.split_at_checked(1 + id.shape().bytes(&rest[1..])?)?;
+            rest = after;
+            Some((id, piece))
+        })
     }
 
     /// The first value of a property that is a number or a flag.
@@ -167,12 +243,13 @@ impl<'a> Properties<'a> {
 
     fn checked(encoded: &'a [u8], kind: PacketType) -> Result<Self, Violation> {
         let mut rest = PacketCursor::new(encoded);
-        let mut seen = 0u64;
+        let mut kinds = PropertyKinds::default();
         while !rest.is_empty() {
             let (id, value) = one(&mut rest)?;
-            check(id, value, kind, &mut seen)?;
+            check(id, value, kind, kinds)?;
+            kinds.add(id as u8);
         }
-        Ok(Self { encoded })
+        Ok(Self { encoded, kinds })
     }
 
     pub(crate) fn write(self, out: &mut Vec<u8>) {
@@ -200,18 +277,16 @@ fn check(
     id: PropertyId,
     value: Value<'_>,
     kind: PacketType,
-    seen: &mut u64,
+    earlier: PropertyKinds,
 ) -> Result<(), Violation> {
     if !id.allowed_in(kind) {
         return Err(Violation::malformed("a property that this packet must not carry")); // 2.2.2.2
     }
-    let mask = 1u64 << (id as u8);
     let repeats = matches!(id, PropertyId::UserProperty)
         || (id == PropertyId::SubscriptionIdentifier && kind == PacketType::Publish);
-    if *seen & mask != 0 && !repeats {
+    if earlier.has(id) && !repeats {
         return Err(Violation::protocol("a property given twice"));
     }
-    *seen |= mask;
     let bad = match (id.shape(), value) {
         (Shape::Flag, Value::Byte(flag)) => flag > 1,
         (Shape::TwoNotZero, Value::Two(0))
@@ -228,64 +303,6 @@ fn check(
     Ok(())
 }
 
-/// Builds properties for a packet.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PropertiesBuf {
-    encoded: Vec<u8>,
-}
-
-impl PropertiesBuf {
-    /// Without properties.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Adds one property. The value must have the type that the identifier needs.
-    pub fn push(&mut self, id: PropertyId, value: Value<'_>) -> &mut Self {
-        self.encoded.push(id as u8);
-        match value {
-            Value::Byte(byte) => self.encoded.put_u8(byte),
-            Value::Two(number) => self.encoded.put_u16(number),
-            Value::Four(number) => self.encoded.put_u32(number),
-            Value::Varint(number) => self.encoded.put_varint(number),
-            Value::Text(text) => self.encoded.put_text(text),
-            Value::Binary(bytes) => self.encoded.put_binary(bytes),
-            Value::Pair(name, text) => {
-                self.encoded.put_text(name);
-                self.encoded.put_text(text);
-            }
-        }
-        self
-    }
-
-    /// Removes all properties; keeps the memory.
-    pub fn clear(&mut self) {
-        self.encoded.clear();
-    }
-
-    /// The properties for a packet.
-    pub fn borrow(&self) -> Properties<'_> {
-        Properties { encoded: &self.encoded }
-    }
-}
-
-impl From<Properties<'_>> for PropertiesBuf {
-    fn from(properties: Properties<'_>) -> Self {
-        Self { encoded: properties.encoded.into() }
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn stored_properties_are_checked_like_those_of_a_packet() {
-        let mut stored = PropertiesBuf::new();
-        stored.push(PropertyId::ContentType, Value::Text("a/b"));
-        let read = Properties::of_publish(stored.borrow().encoded());
-        assert_eq!(read, Ok(stored.borrow()));
-        assert!(Properties::of_publish(&[0x03, 0x00]).is_err(), "cut short");
-        assert!(Properties::of_publish(&[0x21, 0x00, 0x01]).is_err(), "of another packet");
-    }
-}
+#[path = "property_tests.rs"]
+mod tests;

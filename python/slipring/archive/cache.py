@@ -1,7 +1,8 @@
 """Segments of archives in a local folder of bounded size, for all processes of one machine.
 
 Each segment has a folder of its own, which is a journal that the native reader opens. A reader
-holds a shared lock on it; who makes room takes no folder that is locked.
+holds a shared lock on it; who makes room takes no folder that is locked. A folder comes and goes by
+one rename, so that nobody finds half of one.
 """
 
 import fcntl
@@ -25,12 +26,14 @@ CACHE_BYTES = 2 << 30
 """The size of the folder, unless one is named; the segment in use may exceed it."""
 PRIVATE = 0o700
 UNFINISHED = ".new-"
+"""Begins the name of a folder that is being filled or removed."""
 _OURS = re.compile(
     rf"[0-9a-f]{{64}}(\+[0-9a-f]{{{KEY_DIGITS}}})?|{re.escape(UNFINISHED)}[0-9a-f]{{32}}"
 )
 """The names of the folders that are made here; others are never removed."""
 LOCK = ".lock"
-TRIES = 8
+ROOM = "room"
+"""Names the lock of whoever makes room."""
 
 
 class CachedSegment:
@@ -60,13 +63,7 @@ class SegmentCache:
         skips = f"+{following.sha256[:KEY_DIGITS]}" if following else ""
         folder = self.folder / f"{segment.sha256}{skips}"
         with self._locked(folder.name):
-            for _ in range(TRIES):
-                if not folder.is_dir():
-                    self._make_room(segment.bytes)
-                    self._bring(store, segment, following, folder)
-                if found := _hold(folder, segment.name):
-                    return found
-        raise ArchiveError(f"{self.folder} is too small for those who read from it: raise its size")
+            return _hold(folder) or self._bring(store, segment, following, folder)
 
     def _make(self) -> None:
         self.folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
@@ -81,7 +78,7 @@ class SegmentCache:
 
     @contextmanager
     def _locked(self, name: str) -> Iterator[None]:
-        """One process at a time brings a segment; the others wait and find it."""
+        """One process at a time brings a segment, or makes room; the others wait."""
         with (self.folder / f".lock-{name[:2]}").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
@@ -92,19 +89,33 @@ class SegmentCache:
         segment: ArchivedSegment,
         following: ArchivedSegment | None,
         folder: Path,
-    ) -> None:
-        new = self.folder / f"{UNFINISHED}{uuid4().hex}"
-        new.mkdir(mode=PRIVATE)
-        lock = _lock(new)
+    ) -> CachedSegment:
+        new, lock = self._begin(segment.bytes)
         try:
             download(store, segment, new / segment.name)
             if following is not None:
                 header = next(store.parts(following.key, HEADER_BYTES))
                 (new / following.name).write_bytes(header)
             new.rename(folder)
-        finally:
+        except BaseException:
+            with self._locked(ROOM):
+                shutil.rmtree(new, ignore_errors=True)
             os.close(lock)
-            shutil.rmtree(new, ignore_errors=True)
+            raise
+        return CachedSegment(folder, lock)
+
+    def _begin(self, wanted: int) -> tuple[Path, int]:
+        """Make room, and an empty folder with its lock."""
+        with self._locked(ROOM):  # nobody removes the new folder before it is locked
+            self._make_room(wanted)
+            new = self._unfinished()
+            new.mkdir(mode=PRIVATE)
+            lock = _lock(new, fcntl.LOCK_SH, os.O_CREAT)
+        assert lock is not None
+        return new, lock
+
+    def _unfinished(self) -> Path:
+        return self.folder / f"{UNFINISHED}{uuid4().hex}"
 
     def _make_room(self, wanted: int) -> None:
         """Remove what was not used for longest, until there is room."""
@@ -115,8 +126,21 @@ class SegmentCache:
         for _, folder in aged:
             if used + wanted <= self.bytes_max:
                 return
-            if _remove(folder):
+            if self._remove(folder):
                 used -= sizes[folder]
+
+    def _remove(self, folder: Path) -> bool:
+        """Remove a folder that nobody reads; whether it is gone."""
+        # Of a folder whose removal was cut off, the lock may be gone already.
+        lock = _lock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB, os.O_CREAT)
+        if lock is None:
+            return False
+        try:
+            going = folder.rename(self._unfinished())
+            shutil.rmtree(going, ignore_errors=True)
+        finally:
+            os.close(lock)
+        return True
 
 
 def download(store: ArchiveStore, segment: ArchivedSegment, file: Path) -> None:
@@ -136,35 +160,30 @@ def download(store: ArchiveStore, segment: ArchivedSegment, file: Path) -> None:
         )
 
 
-def _lock(folder: Path) -> int:
-    """The descriptor of the lock file of a folder, locked for reading the folder."""
-    lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-    fcntl.flock(lock, fcntl.LOCK_SH)
-    return lock
-
-
-def _hold(folder: Path, name: str) -> CachedSegment | None:
-    """Lock a segment for reading; None if another process has just removed it."""
+def _lock(folder: Path, kind: int, create: int = 0) -> int | None:
+    """The descriptor of the locked lock file of a folder; None if it is locked or not there."""
     try:
-        lock = _lock(folder)
+        lock = os.open(folder / LOCK, os.O_RDWR | create, 0o600)
     except FileNotFoundError:
         return None
-    if not (folder / name).exists():
-        os.close(lock)
+    try:
+        fcntl.flock(lock, kind)
+        # Whoever held the lock before may have removed the folder, and another be in its place.
+        if os.path.samestat(os.fstat(lock), (folder / LOCK).stat()):
+            return lock
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    os.close(lock)
+    return None
+
+
+def _hold(folder: Path) -> CachedSegment | None:
+    """Lock a segment for reading; None if it is not here."""
+    lock = _lock(folder, fcntl.LOCK_SH)
+    if lock is None:
         return None
     os.utime(folder)
     return CachedSegment(folder, lock)
-
-
-def _remove(folder: Path) -> bool:
-    """Remove a folder that nobody reads; whether it is gone."""
-    try:
-        with (folder / LOCK).open("a") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(folder, ignore_errors=True)
-    except OSError:
-        return False
-    return True
 
 
 def _size(folder: Path) -> int:

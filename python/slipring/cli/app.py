@@ -5,12 +5,15 @@ from typing import Annotated
 
 import typer
 
+from slipring.cli.answer import answer
 from slipring.cli.declare import declare
 from slipring.cli.dictionary import dictionary
 from slipring.cli.discover import discover
 from slipring.cli.export import export
 from slipring.cli.import_ import import_
 from slipring.cli.journal import journal
+from slipring.cli.log_levels import log_levels
+from slipring.cli.memory import memory
 from slipring.cli.password import password
 from slipring.cli.ping import ping
 from slipring.cli.pipeline import pipeline
@@ -18,10 +21,12 @@ from slipring.cli.plot import plot
 from slipring.cli.publish import publish
 from slipring.cli.query import query
 from slipring.cli.replay import replay
+from slipring.cli.request import request
 from slipring.cli.sessions import clients, sessions
 from slipring.cli.stream import stream
 from slipring.cli.subscribe import subscribe
 from slipring.cli.table import table
+from slipring.cli.watch_requests import requests, subscribers
 
 app = typer.Typer(
     name="slipring",
@@ -112,10 +117,16 @@ def status(
     run_status(console, as_json=as_json)
 
 
+app.command("memory")(memory)
 app.command("discover")(discover)
+app.command("log")(log_levels)
 app.command("ping")(ping)
 app.command("pub")(publish)
 app.command("sub")(subscribe)
+app.command("request")(request)
+app.command("answer")(answer)
+app.command("requests")(requests)
+app.command("subscribers")(subscribers)
 app.command("table")(table)
 app.command("export")(export)
 app.command("import")(import_)

@@ -45,7 +45,7 @@ def _section(model: type[BaseModel], path: tuple[str, ...]) -> Iterator[str]:
     for name, table in tables.items():
         yield from _section(table, (*path, name))
     for name, table in lists.items():
-        yield from _example(table, name)
+        yield from _example(table, ".".join((*path, name)))
 
 
 def _example(model: type[BaseModel], name: str) -> Iterator[str]:

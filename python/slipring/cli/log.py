@@ -5,9 +5,11 @@ Control characters in a client's name are escaped: it cannot end a line or act o
 
 import json
 import logging
+import sys
 import time
 
 from slipring.cli.display import printable
+from slipring.cli.stderr_lines import StderrLines
 from slipring.control.events import EventEntry
 
 TIME = "%Y-%m-%dT%H:%M:%S"
@@ -36,7 +38,10 @@ class JsonFormatter(LineFormatter):
             "time": self.formatTime(record),
             "level": record.levelname.lower(),
             "event": entry.kind if entry else None,
+            "room": entry.room if entry else None,
             "client": entry.client if entry else None,
+            "topic": entry.topic if entry else None,
+            "request": entry.request if entry else None,
             "detail": entry.detail if entry else None,
             "message": record.getMessage(),
         }
@@ -46,8 +51,12 @@ class JsonFormatter(LineFormatter):
 
 
 def log_to_stderr(level: str, log_format: str) -> None:
-    """Write records of at least this level, as `text` or as `json`."""
-    handler = logging.StreamHandler()
+    """Write records of at least this level, as `text` or as `json`; the last call holds."""
+    root = logging.getLogger()
+    handler = next((one for one in root.handlers if isinstance(one, StderrLines)), None)
+    if handler is None:
+        handler = StderrLines(sys.stderr.fileno())
+        root.addHandler(handler)
     line = LineFormatter("%(asctime)s %(levelname)s %(message)s", TIME)
     handler.setFormatter(JsonFormatter() if log_format == "json" else line)
-    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    root.setLevel(level.upper())

@@ -12,6 +12,7 @@ from slipring.cli.log import log_to_stderr
 from slipring.console import ConsoleServer
 from slipring.control import Broker, Config, load_config
 from slipring.control.listener import MQTT
+from slipring.control.memory import share_free_memory
 from slipring.discovery.endpoint import Endpoint
 from slipring.errors import ConfigError, SlipringError
 
@@ -28,6 +29,7 @@ def run_serve(
     """Serve until Ctrl-C or SIGTERM."""
     read = partial(load_config, file, mqtt__listen=mqtt, console__listen=console, data=data)
     config = read()
+    share_free_memory()  # before the thread of the log has memory of its own
     log_to_stderr(config.log.level, config.log.format)
     asyncio.run(_serve(config, partial(read, again=True) if file else None))
 

@@ -9,6 +9,7 @@ from rich.text import Text
 from slipring.cli.console_request import ask
 from slipring.cli.display import ago, counted, duration, lag, printable, size
 from slipring.cli.journal_rows import journal_rows
+from slipring.cli.request_rows import requests_line, services_line
 from slipring.cli.terminal_table import facts, plain, show, table
 from slipring.status.message import ConsumerStatus, JournalSummary, LiveMessage, TableFigures
 
@@ -59,6 +60,8 @@ def _summary(overview: LiveMessage) -> Table:
         ("waiting", f"{overview['waiting']['messages']:,} for their first subscriber"),
         ("memory", f"{size(used)} of what waits for others, {size(most)} at most"),
         ("table", _table_line(overview["table"])),
+        ("requests", requests_line(overview["requests"])),
+        ("services", services_line(overview["requests"])),
         *journal_rows(broker["journal"]),
     ]
     return facts(rows)

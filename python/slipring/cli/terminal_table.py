@@ -35,7 +35,9 @@ def show(*tables: RenderableType) -> None:
     """
     screen = Console(highlight=False, width=WIDTH_MAX)
     for index, one in enumerate(tables):
-        screen.print(*([""] if index else []), one)
+        if index:
+            screen.print()
+        screen.print(one)
 
 
 def plain(text: str) -> Text:

@@ -4,6 +4,7 @@ from slipring.client.bus import Bus
 from slipring.client.changes import Changes
 from slipring.client.clock import Clock
 from slipring.client.connecting import connect
+from slipring.client.losses import Loss, Losses
 from slipring.client.notices import Notice, Notices
 from slipring.client.publisher import Publisher
 from slipring.client.subscription import Subscription
@@ -13,6 +14,8 @@ __all__ = [
     "Bus",
     "Changes",
     "Clock",
+    "Loss",
+    "Losses",
     "Notice",
     "Notices",
     "Publisher",

@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING
 from slipring.client.changes import Changes
 from slipring.client.chunks import Chunks
 from slipring.client.clock import Clock
-from slipring.client.connection import ClientConnection, GrantedTerms
-from slipring.client.notices import Notices, topic_of
+from slipring.client.connection import ClientConnection
+from slipring.client.granted import GrantedTerms
+from slipring.client.hearing import HearingFace
+from slipring.client.notices import topic_of
 from slipring.client.payload import Value, encode
 from slipring.client.publisher import Publisher, Row
+from slipring.client.request_face import RequestFace
 from slipring.client.streams import Streams, StreamWriter
 from slipring.client.subscription import Subscription
 from slipring.errors import ConnectionLost
@@ -34,7 +37,7 @@ NOTHING_GIVEN = (None, None, None, None)
 """No content type, response topic, correlation data or expiry."""
 
 
-class Bus:
+class Bus(HearingFace, RequestFace):
     """An open connection. `slipring.connect` makes one."""
 
     def __init__(self, connection: ClientConnection, terms: GrantedTerms) -> None:
@@ -210,10 +213,7 @@ class Bus:
         return Selection(self._table_desk(), ParameterChoice(filters, names), needs)
 
     async def table(self) -> "Table":
-        """The parameters of the broker, by name and by index.
-
-        Fetched by the first call, and then kept up to date: further calls cost nothing.
-        """
+        """The parameters of the broker, by name and index; kept up to date by itself."""
         return await self._table_desk().table()
 
     async def remembered(self) -> tuple[int, list[Entry]]:
@@ -287,16 +287,11 @@ class Bus:
         """The broker's clock: `await bus.clock.measure()`, then `bus.clock.offset_ns`."""
         return self._clock
 
-    def notices(self) -> Notices:
-        """Notices to this node: `async with bus.notices() as notices`."""
-        return Notices(self._connection)
-
     async def notify(self, role: str, value: Value = b"", *, qos: int = 1) -> None:
         """Sends a notice to every connected node of a role that reads notices.
 
-        The role is `all`, `publishers`, `subscribers`, `brokers`, or `node/` and a client id. At
-        QoS 1 this returns when the broker has passed it on. Raises PublishRefused if there were
-        too many at once, or it is too large.
+        The role is `all`, `publishers`, `subscribers`, `brokers`, or `node/` and a client id.
+        Raises PublishRefused if there were too many at once, or it is too large.
         """
         await self.publish(topic_of(role), value, qos=qos)
 
@@ -306,6 +301,7 @@ class Bus:
         Raises ConnectionLost if something that was accepted could not be sent.
         """
         self._is_closed, samples = True, 0
+        await self._connection.asking.close()
         try:
             if self._parameters is not None:
                 samples = await self._parameters.close()

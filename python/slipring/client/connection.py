@@ -4,14 +4,17 @@ The native client's thread only writes a byte to a descriptor; everything here r
 """
 
 import asyncio
+import contextlib
 import itertools
 import logging
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, TypeVar
 
+from slipring.client.asking import Asking
+from slipring.client.cancels import Cancels
 from slipring.client.changes import Changes, Followers
+from slipring.client.granted import ConnectionEnd, GrantedTerms, Readable, SessionFollower
 from slipring.client.requests import BrokerRequests
 from slipring.errors import ConnectError, ConnectionLost, PublishRefused, Refused
 from slipring.model import ConnectionChange
@@ -29,30 +32,6 @@ SELECTION = "$selection/"
 NAMED = re.compile(r"\$selection/[0-9]+/")
 
 log = logging.getLogger("slipring.client")
-
-
-@dataclass(slots=True)
-class ConnectionEnd:
-    """How a connection ended."""
-
-    cause: str | None
-    """Why it was lost; None if this client closed it."""
-    unsent_bytes: int
-
-
-class GrantedTerms(NamedTuple):
-    """What the broker granted when it accepted the connection."""
-
-    client_id: str
-    session_present: bool
-    session_expiry_s: int
-
-
-class Readable(Protocol):
-    """What is set when there are messages to take for a subscription; `asyncio.Event` is one."""
-
-    def set(self) -> None:
-        """There are messages, or the connection is over."""
 
 
 class ClientConnection:
@@ -80,6 +59,11 @@ class ClientConnection:
         self._batches: dict[int, asyncio.Event] = {}
         self._writers: dict[int, Callable[[], None]] = {}
         self._requests = BrokerRequests(self)
+        self.asking = Asking(self)
+        """The requests to services."""
+        self.cancels = Cancels(self)
+        """What this client's services compute."""
+        self._session_followers: tuple[SessionFollower, ...] = (self.asking, self.cancels)
         self._names = itertools.count(1)
         self._followers: Followers[ConnectionChange] = Followers()
         self._fd = native.fileno()
@@ -140,9 +124,9 @@ class ClientConnection:
             raise self._refusal(refused)
         return identity
 
-    def listen(self, topics: Sequence[str], readable: Readable) -> int:
-        """The id by which to take the answers that the broker sends on these topics."""
-        identity = self.native.listen(topics)
+    def listen(self, topics: Sequence[str], readable: Readable, qos: int) -> int:
+        """The id by which to take the answers that come on these topics, up to this QoS."""
+        identity = self.native.listen(topics, qos)
         self._readable[identity] = readable
         return identity
 
@@ -150,6 +134,15 @@ class ClientConnection:
         """Ends a subscription at once."""
         self._forget(identity)
         self.native.unsubscribe(identity)
+
+    async def retire(self, identity: int) -> None:
+        """Ends a subscription at the broker; returns when its last message has come."""
+        self.native.retire(identity)
+        if not self.is_open:
+            return  # the broker hears of it with the next connection
+        with contextlib.suppress(TimeoutError, ConnectionLost):
+            async with asyncio.timeout(ANSWER_S):
+                await self._answer(identity)
 
     def detach(self, identity: int) -> None:
         """Stops reading a subscription, which stays with the session."""
@@ -237,7 +230,10 @@ class ClientConnection:
                     _set(self._readable.get(identity))
                 case "room":
                     self._room.set()
-                case "pong" | "published" | "flushed":
+                case "published" if identity not in self._answers:
+                    if detail is not None:
+                        self.asking.fault(identity, *detail)
+                case "pong" | "published" | "flushed" | "unsubscribed":
                     self._resolve(identity, detail)
                 case "tallied":
                     _set(self._batches.get(identity))
@@ -266,6 +262,8 @@ class ClientConnection:
         if not self._connected.done():
             self._connected.set_result(terms)
             return
+        if not terms.session_present:
+            self._end_session("the broker had not kept the session")
         self._room.set()
         self._requests.connected()
         session = "goes on" if terms.session_present else "is a new one"
@@ -279,9 +277,15 @@ class ClientConnection:
         unsent = f" ({unsent_bytes} accepted bytes were not sent)" if unsent_bytes else ""
         log.log(level, "%s %s: %s%s; trying again", what, self.native.url, cause, unsent)
         self.is_open = False
+        if not self.is_durable:
+            self._end_session(cause)
         for identity in self._pings:
             _fail(self._answers[identity], self.lost(cause))
         self._followers.tell(ConnectionChange(False, cause, retry_s, unsent_bytes))
+
+    def _end_session(self, cause: str) -> None:
+        for one in self._session_followers:
+            one.end_session(cause)
 
     def _warn_of_unclaimed(self) -> None:
         count, topic = self.native.unclaimed()
@@ -319,6 +323,7 @@ class ClientConnection:
         for answer in self._answers.values():
             _fail(answer, self.lost(cause))
         self._requests.end(self.lost(cause))
+        self._end_session(cause)
         for event in (self._room, self._over, *self._readable.values(), *self._batches.values()):
             event.set()
         if end.cause is not None:

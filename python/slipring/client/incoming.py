@@ -22,16 +22,19 @@ class Incoming:
         self._connection = connection
         self._receive = receive
         self._identity: int | None = None
+        self._qos = 0
+        """Above 0, messages are acknowledged when they have been heard."""
 
-    async def subscribe(self, filters: Sequence[str]) -> None:
+    async def subscribe(self, filters: Sequence[str], qos: int = 0) -> None:
         """Subscribes; raises Refused. Messages that come before the broker's answer are kept."""
-        self._identity = await self._connection.subscribe(filters, 0, self)
+        self._qos = qos
+        self._identity = await self._connection.subscribe(filters, qos, self)
         self.set()
 
-    def listen(self, topics: Sequence[str]) -> None:
-        """Listens for answers that the broker sends on these topics. Does so once."""
+    def listen(self, topics: Sequence[str], qos: int = 0) -> None:
+        """Listens for answers on these topics, up to this QoS. Does so once."""
         if self._identity is None:
-            self._identity = self._connection.listen(topics, self)
+            self._identity = self._connection.listen(topics, self, qos)
             self.set()
 
     def set(self) -> None:
@@ -42,6 +45,8 @@ class Incoming:
                 return
             for row in rows:
                 self._hear(Message(*row))
+            if self._qos:
+                self._connection.native.done(self._identity, len(rows))
 
     def _hear(self, message: Message) -> None:
         """Logs what cannot be read: other brokers let any client publish on these topics."""

@@ -1,4 +1,4 @@
-"""The routes: the page, the live message once and over WebSocket, parameters, metrics, health."""
+"""The routes: page, live message once and over WebSocket, parameters, requests, metrics, health."""
 
 from pathlib import Path
 
@@ -12,11 +12,13 @@ from starlette.websockets import WebSocket
 
 from slipring.console.listener import ConsoleListener
 from slipring.console.live_message import LivePosition
+from slipring.console.log_levels import log_routes
 from slipring.console.metrics import METRICS_TYPE, metrics_text
 from slipring.console.middleware import AccessMiddleware
 from slipring.console.operating import operator_routes
 from slipring.console.page import converse, ignore_message, send
 from slipring.console.parameters import parameter_routes
+from slipring.console.requests import request_routes
 from slipring.console.shared_messages import SharedMessages
 from slipring.console.silence import silent
 from slipring.control import Broker
@@ -55,6 +57,8 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
         WebSocketRoute("/api/live", live),
         *parameter_routes(broker),
         *operator_routes(broker),
+        *request_routes(broker),
+        *log_routes(broker),
         Mount("/", StaticFiles(directory=static, html=True)),
     ]
     return Starlette(

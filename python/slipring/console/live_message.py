@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from slipring import __version__
 from slipring.console.journal import journal_summary
+from slipring.console.log_levels import log_status
+from slipring.console.requests import request_figures
 from slipring.control import Broker
 from slipring.control.events import EventEntry
 from slipring.control.overview import ReachedLimit
@@ -48,11 +50,13 @@ def live_message(broker: Broker, seen: LivePosition) -> tuple[LiveMessage, LiveP
         "rates": overview.rates,
         "table": {**status["table"], **overview.table_rates},
         "streams": {**status["streams"], "shown": overview.streams.rows},
+        "requests": request_figures(status["requests"]),
         "clients": engine.clients(CLIENTS_SHOWN),
         "away": broker.away(),
         "holders": broker.holders(),
         "owners": broker.owners(),
         "limits": [limit_reached(broker, status, one) for one in overview.limits_reached()],
+        "log": log_status(broker.log),
         "prefixes": overview.busiest_prefixes(PREFIXES_SHOWN),
         "values": [_value(value) for value in values],
         "events": [_event(event) for event in events],

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from slipring import __version__
 from slipring.console.journal import archive_of, consumers_of, receipt_summary
 from slipring.console.listener import ConsoleListener
+from slipring.console.log_levels import log_status
+from slipring.console.requests import answer_times
 from slipring.control import Broker
 from slipring.status.description import Family, families, without_links
 from slipring.status.message import Scrape
@@ -38,7 +40,9 @@ def _scrape(broker: Broker, listener: ConsoleListener) -> Scrape:
         "events": broker.overview.event_counts,
         "discovery": broker.discovery.counts,
         "prefixes": broker.engine.prefixes(PREFIXES_SHOWN),
+        "answer_times": answer_times(status["requests"]),
         "console": listener.figures(),
+        "log_servers": log_status(broker.log)["servers"],
     }
 
 

@@ -1,4 +1,4 @@
-"""What an operator asks for: list and end sessions, disconnect clients.
+"""What an operator asks for: list and end sessions, disconnect clients, change the memory budget.
 
 Requests that change something are taken from this machine only, and only as JSON: a browser sends
 JSON to another origin only after that origin allowed it, and the console never does.
@@ -25,18 +25,21 @@ NAMED_MAX = 1_000
 ASKED_BYTES_MAX = 512 * 1024
 DIGITS_MAX = 9
 """Digits of a number in a query: Python refuses to convert thousands of them."""
+SIZE_CHARACTERS_MAX = 64
 UNSPECIFIED = ("0.0.0.0", "::")  # noqa: S104 (printed as the address by a console that listens everywhere)
 ELSEWHERE = (
-    "sessions are ended and clients disconnected from the broker's own machine only; "
+    "sessions are ended, clients disconnected, levels set and the memory budget changed from the "
+    "broker's own machine only; "
     "run the command there, with --console http://127.0.0.1:PORT\n"
 )
 NOT_UNDERSTOOD = f'send JSON: {{"client_ids": ["..."]}}, at most {NAMED_MAX} of them\n'
+NO_SIZE = 'send JSON: {"size": "512MB"}\n'
 
 Refused = tuple[str, int]
 
 
 def operator_routes(broker: Broker) -> list[BaseRoute]:
-    """List sessions, end them, disconnect clients."""
+    """List sessions, end them, disconnect clients, show the memory and set its budget."""
     engine = broker.engine
 
     async def listed(request: Request) -> Response:
@@ -54,7 +57,20 @@ def operator_routes(broker: Broker) -> list[BaseRoute]:
     async def disconnect(request: Request) -> Response:
         return await _each(request, engine.disconnect)
 
+    async def memory(request: Request) -> Response:
+        if request.method != "POST":
+            return JSONResponse((await asyncio.to_thread(engine.status))["memory"])
+        body = await operator_body(request, NO_SIZE)
+        if isinstance(body, tuple):
+            return PlainTextResponse(*body)
+        try:
+            size = _size(body)
+            return JSONResponse(await asyncio.to_thread(engine.set_memory, size))
+        except ValueError as error:
+            return PlainTextResponse(f"{error}\n", 400)
+
     return [
+        Route("/api/memory", memory, methods=["GET", "POST"]),
         Route("/api/sessions", listed),
         Route("/api/sessions/end", end, methods=["POST"]),
         Route("/api/clients/disconnect", disconnect, methods=["POST"]),
@@ -75,21 +91,27 @@ async def _each(request: Request, act: Callable[[str], bool]) -> Response:
 
 
 async def _named(request: Request) -> list[str] | Refused:
+    body = await operator_body(request, NOT_UNDERSTOOD)
+    if isinstance(body, tuple):
+        return body
+    named = _client_ids(body)
+    return (NOT_UNDERSTOOD, 400) if named is None else named
+
+
+async def operator_body(request: Request, not_understood: str) -> bytes | Refused:
+    """The JSON of a request that changes something, if this machine asks."""
     if not _is_from_here(request):
         return ELSEWHERE, 403
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        return NOT_UNDERSTOOD, 415
+        return not_understood, 415
     try:
         async with asyncio.timeout(WAIT_S):
             body = await _body(request)
     except TimeoutError:
-        return NOT_UNDERSTOOD, 408
+        return not_understood, 408
     except ClientDisconnect:  # nobody reads the answer
-        return NOT_UNDERSTOOD, 400
-    if body is None:
-        return NOT_UNDERSTOOD, 413
-    named = _client_ids(body)
-    return (NOT_UNDERSTOOD, 400) if named is None else named
+        return not_understood, 400
+    return (not_understood, 413) if body is None else body
 
 
 def _is_from_here(request: Request) -> bool:
@@ -122,6 +144,17 @@ def _client_ids(body: bytes) -> list[str] | None:
         return None
     is_list = isinstance(named, list) and len(named) <= NAMED_MAX
     return list(dict.fromkeys(named)) if is_list else None
+
+
+def _size(body: bytes) -> str:
+    """The size that a request names; raises ValueError if it names none."""
+    try:
+        size = json.loads(body)["size"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        size = None
+    if not isinstance(size, str) or len(size) > SIZE_CHARACTERS_MAX:
+        raise ValueError(NO_SIZE.strip())
+    return size
 
 
 def _most(text: str) -> int:

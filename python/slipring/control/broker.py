@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from slipring.control.archive import archive_location, make_archive
+from slipring.control.broker_log import BrokerLog
+from slipring.control.budget_watch import BudgetWatch
 from slipring.control.cached import Cached
 from slipring.control.config import Config
 from slipring.control.consumer_watch import ConsumerWatch
 from slipring.control.descriptors import log_line as descriptors_line
 from slipring.control.discovery import Discovery, endpoints
-from slipring.control.events import EventEntry
 from slipring.control.folder import make_private, open_to_others
 from slipring.control.health import Trouble, trouble
 from slipring.control.listener import ListenerSection
@@ -28,7 +29,7 @@ from slipring.control.reload import applied_text, reload, waiting_text
 from slipring.control.row_rates import stream_row
 from slipring.discovery.announcement import Announcement
 from slipring.discovery.endpoint import Endpoint
-from slipring.errors import EngineError, ListenError, StartError
+from slipring.errors import ConfigError, EngineError, ListenError, StartError
 from slipring.native import Engine, Listener, version
 
 POLL_S = 0.25
@@ -43,8 +44,6 @@ PREFIXES_MAX = 2_000
 """More prefixes than the engine counts separately."""
 STREAMS_SHOWN = 100
 """How many streams are shown: the first by index."""
-
-LEVELS = {name.lower(): level for name, level in logging.getLevelNamesMapping().items()}
 
 log = logging.getLogger("slipring.broker")
 
@@ -61,6 +60,12 @@ class Broker:
         archive, folder = archive_location(config), _journal_folder(config)
         share_free_memory()
         self.engine = _start(config, folder)
+        self.log = BrokerLog(config.name, self.engine)
+        try:
+            self.log.apply(config.log)
+        except ConfigError as error:
+            self.engine.stop()
+            raise StartError(str(error)) from None
         self.receipt = self.engine.receipt
         self.archive = make_archive(config, archive, folder)
         self.id = self.receipt["identity"] if self.receipt else secrets.token_hex(16)
@@ -73,6 +78,7 @@ class Broker:
         self.holders = Cached(lambda: self.engine.sessions(HOLDERS_MAX)[0])
         self._trouble: Trouble | None = None
         self.pulse = Pulse(self.engine)
+        self._budget = BudgetWatch()
         self.consumers = ConsumerWatch(folder)
         if self.receipt:
             for level, line in log_lines(self.receipt):
@@ -88,10 +94,14 @@ class Broker:
     def reload(self, wanted: Config) -> None:
         """Apply what can change while running; after a ConfigError nothing has changed."""
         found = reload(self.config, wanted, journaling=self.receipt is not None)
+        self.log.apply(found.config.log)
         self.engine.apply(make_plan(found.config))
         self.config = found.config
         for change in found.applied:
             log.info("config: %s", applied_text(change))
+        is_told = any(change.key == "limits.memory_bytes" for change in found.applied)
+        if not is_told and (again := self._budget.restored(self.engine)):
+            log.info("config: %s", again)
         for change in found.waiting:
             log.warning("config: %s", waiting_text(change))
         if not found.applied and not found.waiting:
@@ -136,25 +146,28 @@ class Broker:
             await asyncio.gather(*map(asyncio.to_thread, stops), self.discovery.close(), watching)
             if not self.engine.failure:
                 self.poll()
+            await asyncio.to_thread(self.log.finish)
 
     def poll(self) -> None:
         """Fetch events and counters once."""
-        events, lost = self.engine.take_events()
+        events, lost, more = self.engine.take_events()
         now_ns, now_s = time.time_ns(), time.monotonic()
-        for entry in self.overview.add_events(events, lost, now_ns):
-            _log(entry)
+        self.overview.lines_max = self.config.log.burst
+        for entry in self.overview.add_events(events, lost, now_ns, more):
+            self.log.write(entry)
         if self.engine.failure:
             raise EngineError(f"the engine cannot continue: {self.engine.failure}; start it again")
         if news := self.pulse.news():
-            _log(self.overview.add_own_event(*news, now_ns))
+            self.log.write(self.overview.add_own_event(*news, now_ns))
         for kind, text in self.archive.news() if self.archive else ():
-            _log(self.overview.add_own_event(kind, text, now_ns))
+            self.log.write(self.overview.add_own_event(kind, text, now_ns))
         if self.pulse.is_busy:
             return  # the calls below would wait for it, and block the event loop
         status = self.engine.status()
         self._report_trouble(trouble(status["journal"]), now_ns)
         if status["journal"]:
             self.consumers.synced_offset = status["journal"]["synced_offset"]
+        self._budget.see(status["memory"])
         self.overview.sample(now_s, status)
         self.overview.reach(status["reached"], now_ns)
         prefixes = self.overview.prefixes
@@ -170,13 +183,10 @@ class Broker:
         """Report when the journal gets into trouble, and when the trouble ends."""
         before, self._trouble = self._trouble, now
         if now and (before is None or now.state != before.state):
-            _log(self.overview.add_own_event(now.state, f"journal: {now}", now_ns))
+            self.log.write(self.overview.add_own_event(now.state, f"journal: {now}", now_ns))
         elif before and now is None:
-            _log(self.overview.add_own_event("healed", "journal: there is room again", now_ns))
-
-
-def _log(entry: EventEntry) -> None:
-    log.log(LEVELS[entry.level], "%s", entry.text, extra={"at_ns": entry.at_ns, "entry": entry})
+            healed = self.overview.add_own_event("healed", "journal: there is room again", now_ns)
+            self.log.write(healed)
 
 
 def _start(config: Config, journal: Path | None) -> Engine:

@@ -2,7 +2,7 @@
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
@@ -11,7 +11,10 @@ from slipring.control.discovery import DiscoverySection
 from slipring.control.journal import RULES_MAX, DurabilitySection, JournalSection, doubts, unkept
 from slipring.control.limits import LimitsSection
 from slipring.control.listener import MQTT, ListenerSection
+from slipring.control.log_section import LogSection
 from slipring.control.mistakes import explain
+from slipring.control.priorities import PrioritySection, hidden_rules
+from slipring.control.requests import BalanceSection, RequestSection
 from slipring.control.section import Section, between
 from slipring.control.users import UserSection, refuse_duplicates
 from slipring.errors import ConfigError
@@ -90,17 +93,6 @@ class ConsoleSection(Section):
         return self.listen == "off" or Address.parse(self.listen).is_loopback
 
 
-class LogSection(Section):
-    """The log on standard error."""
-
-    level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="The least important level that is still written."
-    )
-    format: Literal["text", "json"] = Field(
-        "text", description="Lines for people, or one JSON object in each line for programs."
-    )
-
-
 class Config(Section):
     """A broker's configuration."""
 
@@ -131,6 +123,15 @@ class Config(Section):
     durability: tuple[DurabilitySection, ...] = Field(
         (), max_length=RULES_MAX, description="Levels of durability by topic."
     )
+    priority: tuple[PrioritySection, ...] = Field(
+        (), max_length=RULES_MAX, description="Priorities by topic."
+    )
+    request: tuple[RequestSection, ...] = Field(
+        (), max_length=RULES_MAX, description="Topics whose messages are requests."
+    )
+    balance: tuple[BalanceSection, ...] = Field(
+        (), max_length=RULES_MAX, description="How services are chosen, by topic."
+    )
     listener: tuple[ListenerSection, ...] = Field((), description="Further listeners.")
     user: Annotated[tuple[UserSection, ...], AfterValidator(refuse_duplicates)] = Field(
         (), description="Who may connect; without any user, everyone may."
@@ -158,7 +159,7 @@ class Config(Section):
     @property
     def doubts(self) -> list[str]:
         """Settings that are allowed but probably not intended: a sentence for each."""
-        return doubts(self.journal, self.durability)
+        return [*doubts(self.journal, self.durability), *hidden_rules(self.priority)]
 
     @model_validator(mode="after")
     def _can_be_kept(self) -> "Config":

@@ -1,59 +1,15 @@
-"""Events as a person reads them: a level, a sentence, and one line for a flood."""
+"""Events as a person reads them: a room, a level, a sentence, and one line for a flood."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from slipring.control.event_kinds import KINDS
 from slipring.native import Event
 
 LINES_MAX = 50
-"""Events of one kind in one poll that get a line each; the rest share one line."""
-
-
-@dataclass(frozen=True, slots=True)
-class _EventKind:
-    """How events of one kind are written."""
-
-    level: str
-    verb: str
-    """Comes between the client's name and the detail."""
-    more: str
-    """Comes after a number: what else of this kind happened."""
-
-
-KINDS = {
-    "connected": _EventKind("info", "connected ", "more clients connected"),
-    "disconnected": _EventKind("info", "disconnected: ", "more clients disconnected"),
-    "refused": _EventKind("warning", "refused: ", "more connections were refused"),
-    "subscribed": _EventKind("debug", "subscribed ", "more subscriptions were made"),
-    "unsubscribed": _EventKind("debug", "unsubscribed ", "more subscriptions were ended"),
-    "subscription refused": _EventKind(
-        "warning", "subscription refused: ", "more subscriptions were refused"
-    ),
-    "publish refused": _EventKind(
-        "warning", "publish refused: ", "more clients were refused samples"
-    ),
-    "dropped": _EventKind("warning", "lost ", "more clients lost messages"),
-    "notice": _EventKind("info", "says: ", "more notices to the broker"),
-    "expired": _EventKind("info", "expired: ", "more sessions expired"),
-    "ended": _EventKind("info", "ended: ", "more sessions were ended"),
-    "failed": _EventKind("error", "failed: ", "more failures"),
-    "trouble": _EventKind("error", "is in trouble: ", "more troubles of the journal"),
-    "restarted": _EventKind("error", "was started again: ", "more tasks were started again"),
-    "panicked": _EventKind(
-        "error", "was disconnected after a panic: ", "more clients were disconnected after a panic"
-    ),
-    "silent": _EventKind("error", "", "times the engine did not answer"),
-    "answers": _EventKind("info", "", "times the engine answered again"),
-    "full": _EventKind("error", "", "times the journal was full"),
-    "healed": _EventKind("info", "", "times the journal had room again"),
-    "unarchived": _EventKind("error", "", "times the archive failed"),
-    "archiving": _EventKind("info", "", "times the archive went on"),
-    "lost": _EventKind("warning", "", "events were lost: too many at once"),
-}
-"""Every kind of event. `lost` counts events that were not fetched in time. The control plane itself
-notices `full`, `healed`, `silent`, `answers`, `unarchived` and `archiving`; the others come from
-the engine."""
+"""Events of one kind in one poll that get a line each, unless `log.burst` says otherwise; the rest
+share one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,26 +24,45 @@ class EventEntry:
     client: str | None = None
     """None in a line that sums up many events."""
     detail: str | None = None
+    topic: str | None = None
+    """The topic or filter; None if it is about none."""
+    request: str | None = None
+
+    @property
+    def room(self) -> str:
+        """What it is about: the log has a level for each room."""
+        return KINDS[self.kind].room
+
+    @property
+    def is_for_page(self) -> bool:
+        """Whether the console shows it. Events of every message would push out all others."""
+        return not (KINDS[self.kind].is_frequent and self.level == "debug")
 
 
 def entries_of(
-    events: Iterable[Event], numbers: Iterator[int]
+    events: Iterable[Event],
+    numbers: Iterator[int],
+    lines_max: int = LINES_MAX,
+    more: Mapping[str, int] | None = None,
 ) -> tuple[list[EventEntry], Counter[str]]:
-    """Write the events of one poll, and count them by kind.
+    """Write the events of one poll, and count them by kind; `more` are those without a line.
 
     10,000 clients that connect at once are 50 lines and a sum, so the cost is bounded.
     """
     entries: list[EventEntry] = []
     counts: Counter[str] = Counter()
+    unwritten: Counter[str] = Counter(more)
     last: dict[str, int] = {}
     for event in events:
         counts[event.kind] += 1
-        if counts[event.kind] <= LINES_MAX:
+        last[event.kind] = event.at_ns
+        if counts[event.kind] <= lines_max:
             entries.append(_one(event, next(numbers)))
         else:
-            last[event.kind] = event.at_ns
-    for kind, at_ns in last.items():
-        entries.append(sum_entry(kind, counts[kind] - LINES_MAX, at_ns, next(numbers)))
+            unwritten[event.kind] += 1
+    for kind, count in unwritten.items():
+        entries.append(sum_entry(kind, count, last.get(kind, 0), next(numbers)))
+    counts.update(more or {})
     return entries, counts
 
 
@@ -99,8 +74,17 @@ def sum_entry(kind: str, count: int, at_ns: int, number: int) -> EventEntry:
 
 def _one(event: Event, number: int) -> EventEntry:
     known = KINDS[event.kind]
-    verb = known.verb if event.detail else known.verb.rstrip(" :")
-    text = f"{event.client} {verb}{event.detail}"
+    about = f"{event.topic} (request {event.request})" if event.request else event.topic
+    rest = ": ".join(part for part in (about.strip(), event.detail) if part)
+    verb = known.verb if rest else known.verb.rstrip(" :")
     return EventEntry(
-        number, event.at_ns, known.level, event.kind, text, event.client, event.detail
+        number,
+        event.at_ns,
+        known.level,
+        event.kind,
+        f"{event.client} {verb}{rest}",
+        client=event.client,
+        detail=event.detail,
+        topic=event.topic or None,
+        request=event.request or None,
     )

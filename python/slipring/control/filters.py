@@ -53,3 +53,8 @@ def covers(wide: str, narrow: str) -> bool:
 def _differ_at_the_dollar(one: str, other: str) -> bool:
     """A leading wildcard does not match topics that begin with a dollar sign (MQTT-4.7.2-1)."""
     return one.startswith(WILDCARDS) and other.startswith("$")
+
+
+def hiding(earlier: list[tuple[int, str]], topic: str) -> tuple[int, str] | None:
+    """The first of the earlier numbered filters that covers this one, if there is one."""
+    return next(((number, wide) for number, wide in earlier if covers(wide, topic)), None)

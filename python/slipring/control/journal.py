@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from slipring.archive.location import ArchiveLocation
-from slipring.control.filters import Filter, covers, overlap
+from slipring.control.filters import Filter, covers, hiding, overlap
 from slipring.control.limits import KIB, MIB
 from slipring.control.section import Section, between
 from slipring.errors import ConfigError
@@ -109,9 +109,8 @@ def _about_rules(journal: JournalSection, rules: tuple[DurabilitySection, ...]) 
     for number, rule in enumerate(rules, 1):
         name = f"[[durability]] number {number}"
         for topic in rule.topics:
-            hiding = [(first, wide) for first, wide in earlier if covers(wide, topic)]
-            if hiding:
-                first, wide = hiding[0]
+            if found := hiding(earlier, topic):
+                first, wide = found
                 told.append(f"{name}: '{topic}' never counts, number {first} has '{wide}' before")
             elif rule.level != "memory" and not any(covers(kept, topic) for kept in journal.topics):
                 told.append(f"{name}: of '{topic}' only what journal.topics covers is kept")

@@ -117,6 +117,13 @@ class LimitsSection(Section):
         "unless others of lower priority can go.",
     )
     waiting_bytes: StoredBytes = Field(64 * MIB, description="Their bytes.")
+    requests: Annotated[int, between(0, 100_000_000)] = Field(
+        1_000_000, description="Open requests; a further one is refused (0x97)."
+    )
+    request_timeout_s: Annotated[int, between(1, 3_155_760_000)] = Field(
+        7 * 24 * 3_600,
+        description="The longest time-out of a request, in seconds; a longer one is refused.",
+    )
     journal_requests: Annotated[int, between(0, 100_000)] = Field(
         256,
         description="Requests of readers on other machines that wait for the journal, of all "
@@ -146,8 +153,9 @@ class LimitsSection(Section):
     )
     memory_bytes: Annotated[int, between(0, 1024 * 1024 * MIB)] = Field(
         0,
-        description="Bytes of memory for all that waits (docs/limits.md); beyond it QoS 0 messages "
-        "are dropped first. 0 is a quarter of the machine's memory, or of the control group's.",
+        description="Bytes of memory for all that is stored for others (docs/limits.md); beyond it "
+        "plain messages are dropped first. 0 is a quarter of the machine's memory, or of the "
+        "control group's. `slipring memory` changes it until this file is read again.",
     )
     owner_connections_percent: Percent = Field(
         90,
@@ -166,6 +174,9 @@ class LimitsSection(Section):
         75,
         description="Percent of `waiting_messages` and of `waiting_bytes` that one user or address "
         "may have (0x97).",
+    )
+    owner_requests_percent: Percent = Field(
+        75, description="Percent of `requests` that one user or address may have (0x97)."
     )
     owner_parameters_percent: Percent = Field(
         95, description="Percent of `parameters` that one user or address may have."

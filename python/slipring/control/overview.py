@@ -7,7 +7,8 @@ from heapq import nsmallest
 from itertools import count
 from typing import Any, cast, get_type_hints
 
-from slipring.control.events import KINDS, EventEntry, entries_of, sum_entry
+from slipring.control.event_kinds import KINDS
+from slipring.control.events import LINES_MAX, EventEntry, entries_of, sum_entry
 from slipring.control.row_rates import RowRates
 from slipring.native import Event
 from slipring.status.engine import BrokerStatus, TrafficCounts
@@ -60,6 +61,8 @@ class Overview:
         self._table = _RateWindow(name.removesuffix("_s") for name in get_type_hints(TableRates))
         self._events: deque[EventEntry] = deque(maxlen=EVENTS_KEPT)
         self._numbers = count(1)
+        self.lines_max = LINES_MAX
+        """Events of one kind in one batch that have an entry each."""
 
     def sample(self, now_s: float, status: BrokerStatus) -> None:
         """Take one reading of the counters; `now_s` is monotonic."""
@@ -91,14 +94,20 @@ class Overview:
         """Return the limits that were reached, the latest first."""
         return sorted(self._reached.values(), key=lambda reached: -reached.last_ns)
 
-    def add_events(self, events: list[Event], lost: int, now_ns: int) -> list[EventEntry]:
-        """Take one batch of events; return their entries."""
-        entries, counts = entries_of(events, self._numbers)
+    def add_events(
+        self,
+        events: list[Event],
+        lost: int,
+        now_ns: int,
+        more: Mapping[str, int] | None = None,
+    ) -> list[EventEntry]:
+        """Take one batch of events, and how many more there were; return their entries."""
+        entries, counts = entries_of(events, self._numbers, self.lines_max, more)
         if lost:
             counts["lost"] = lost
             entries.append(sum_entry("lost", lost, now_ns, next(self._numbers)))
         self.event_counts.update(counts)
-        self._events.extend(entries)
+        self._events.extend(entry for entry in entries if entry.is_for_page)
         return entries
 
     def add_own_event(self, kind: str, text: str, now_ns: int) -> EventEntry:

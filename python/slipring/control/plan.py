@@ -1,7 +1,9 @@
 """Makes the engine's plan from the configuration: one immutable value, replaced as a whole."""
 
 from slipring.control.config import Config
+from slipring.control.journal import DurabilitySection
 from slipring.control.memory import default_budget_bytes
+from slipring.control.priorities import PrioritySection
 from slipring.native import Plan
 
 
@@ -11,7 +13,8 @@ def make_plan(config: Config) -> Plan:
         config.limits.model_dump()
         | {"memory_bytes": config.limits.memory_bytes or default_budget_bytes()},
         listeners=[listener.limits(config.limits) for listener in config.listeners],
-        journal=config.journal.model_dump() | {"rules": _rules(config)},
+        journal=config.journal.model_dump() | {"rules": _levels(config.durability)},
+        priorities=_levels(config.priority),
         table=config.table.model_dump(),
         sys_interval_s=config.mqtt.sys_interval_s,
         server_reference=config.mqtt.server_reference or None,
@@ -20,9 +23,19 @@ def make_plan(config: Config) -> Plan:
             for user in config.user
         },
         anonymous=config.allow_anonymous,
+        requests={
+            "timeouts": [
+                (topic, rule.timeout_s) for rule in config.request for topic in rule.topics
+            ],
+            "strategies": [
+                (topic, rule.strategy) for rule in config.balance for topic in rule.topics
+            ],
+        },
     )
 
 
-def _rules(config: Config) -> list[tuple[str, str]]:
+def _levels(
+    rules: tuple[DurabilitySection, ...] | tuple[PrioritySection, ...],
+) -> list[tuple[str, str]]:
     """The level of each filter, in the order in which they are tried."""
-    return [(topic, rule.level) for rule in config.durability for topic in rule.topics]
+    return [(topic, rule.level) for rule in rules for topic in rule.topics]

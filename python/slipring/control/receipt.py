@@ -32,6 +32,7 @@ def in_words(receipt: StartReceipt) -> str:
     again = [_many(receipt["sessions"], "session")]
     again.append(f"{_many(receipt['queued'], 'message')} that wait")
     again.append(_many(receipt["retained"], "retained message"))
+    again.append(_many(receipt["requests"], "request"))
     return f"{_kept(receipt)}; recovered {', '.join(again)} in {receipt['seconds']:.2f} s"
 
 

@@ -10,7 +10,9 @@ from pydantic import SecretStr, ValidationError
 from slipring.control.config import Config
 from slipring.control.journal import DurabilitySection
 from slipring.control.listener import OWN_LIMITS, ListenerSection
+from slipring.control.log_section import LogServerSection
 from slipring.control.mistakes import explain
+from slipring.control.priorities import PrioritySection
 from slipring.control.section import Section
 from slipring.control.users import UserSection
 from slipring.errors import ConfigError
@@ -150,7 +152,9 @@ def _fate(change: Change) -> str:
 def _text(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(_text, value)) or "empty"
-    if isinstance(value, DurabilitySection):
+    if isinstance(value, LogServerSection):
+        return str(value)
+    if isinstance(value, DurabilitySection | PrioritySection):
         return f"{value.level} for {' '.join(value.topics)}"
     if isinstance(value, bool):
         return str(value).lower()

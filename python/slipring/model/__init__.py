@@ -1,5 +1,6 @@
 """Value types: what travels on the bus. Standard library only; never does I/O."""
 
+from slipring.model.answer import Answer
 from slipring.model.hops import Hops
 from slipring.model.kind import Kind
 from slipring.model.message import ConnectionChange, Message
@@ -12,6 +13,7 @@ from slipring.model.table_change import Refusal, TableChange
 __all__ = [
     "GOOD",
     "AlarmLimits",
+    "Answer",
     "Chunk",
     "ConnectionChange",
     "Entry",

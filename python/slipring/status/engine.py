@@ -3,6 +3,7 @@
 from typing import Annotated, Literal, TypedDict
 
 from slipring.status.description import Counter, Gauge
+from slipring.status.requests import RequestsStatus
 
 
 class TrafficCounts(TypedDict):
@@ -44,6 +45,30 @@ class WaitingMessages(TypedDict):
     ]
 
 
+class MemoryParts(TypedDict):
+    """What the memory of all that waits is made of, in bytes."""
+
+    outboxes: Annotated[int, "QoS 0 messages that wait for their clients."]
+    queues: Annotated[int, "QoS 1 and 2 messages that wait or are in flight."]
+    waiting: Annotated[int, "Messages that wait for their first subscriber."]
+    retained: Annotated[int, "Retained messages."]
+    requests: Annotated[int, "Requests and answers that are stored."]
+    journal: Annotated[int, "What waits to be written into the journal."]
+    other: Annotated[
+        int, "Packets that come in or go out, answers, streams, what selections gathered."
+    ]
+
+
+class VictimCounts(TypedDict):
+    """Messages dropped because memory was short, since the start."""
+
+    outboxes: Annotated[int, "QoS 0 messages."]
+    queues: Annotated[int, "QoS 1 and 2 messages."]
+    waiting: Annotated[int, "Messages that waited for their first subscriber."]
+    retained: Annotated[int, "Retained messages."]
+    requests: Annotated[int, "Requests and answers."]
+
+
 class MemoryUse(TypedDict):
     """Memory of [all that waits](limits.md#memory) for others."""
 
@@ -52,6 +77,17 @@ class MemoryUse(TypedDict):
     ]
     budget: Annotated[
         int, "The most that this memory may be; 0 means no bound.", Gauge("memory_budget_bytes")
+    ]
+    parts: Annotated[
+        MemoryParts,
+        "What this memory is made of, at most a second ago. A payload that waits for several "
+        "clients counts for each of them, so the parts can be more than the whole.",
+        Gauge("memory_part_bytes", "part"),
+    ]
+    victims: Annotated[
+        VictimCounts,
+        "Messages dropped because memory was short, by where they were stored.",
+        Counter("memory_victims", "part"),
     ]
 
 
@@ -165,6 +201,7 @@ class BrokerStatus(BrokerFigures):
     uptime_s: Annotated[float, "Seconds since the start.", Gauge("uptime_seconds")]
     table: Annotated[TableStatus, "The current value table."]
     streams: Annotated[StreamsStatus, "The streams."]
+    requests: Annotated[RequestsStatus, "The requests."]
     acknowledged: Annotated[
         Acknowledged,
         "QoS 1 and 2 messages acknowledged, by their [durability](durability.md) then.",
@@ -283,6 +320,7 @@ class ReceiptFigures(TypedDict):
         int, "Retained messages that the start restored.", Gauge("receipt_retained_messages")
     ]
     waiting: Annotated[int, "Messages that still wait for their first subscriber."]
+    requests: Annotated[int, "Requests that go on.", Gauge("receipt_requests")]
     seconds: Annotated[float, "Seconds that the recovery took.", Gauge("receipt_seconds")]
 
 

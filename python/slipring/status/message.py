@@ -19,6 +19,7 @@ from slipring.status.engine import (
     TableStatus,
     TrafficCounts,
 )
+from slipring.status.requests import RequestFigures
 
 Level = Literal["memory", "process", "disk"]
 """How safe a QoS 1 or 2 message is when it is acknowledged."""
@@ -226,6 +227,41 @@ class BrokerEvent(TypedDict):
     text: Annotated[str, "What happened."]
 
 
+class LogRoom(TypedDict):
+    """A room of the log."""
+
+    room: Annotated[str, "Its name."]
+    level: Annotated[str, "The least important level that is written of it."]
+
+
+class LogServerStatus(TypedDict):
+    """A [log server](observing.md#log-servers), and what it got."""
+
+    server: Annotated[str, "Its kind and its address."]
+    sent: Annotated[
+        int, "Lines that were sent to a log server.", Counter("log_server_sent", "server")
+    ]
+    lost: Annotated[
+        int,
+        "Lines that a log server did not get: it was away, too slow, or refused them.",
+        Counter("log_server_lost", "server"),
+    ]
+    waiting: Annotated[
+        int, "Lines that wait for a log server.", Gauge("log_server_waiting", "server")
+    ]
+    is_failing: Annotated[
+        bool, "1 while a log server takes nothing.", Gauge("log_server_failing", "server")
+    ]
+    failure: Annotated[str | None, "Why it takes nothing; it is tried again."]
+
+
+class LogStatus(TypedDict):
+    """The [log](observing.md#the-log): its levels, and the log servers."""
+
+    rooms: Annotated[list[LogRoom], "The level of each room."]
+    servers: Annotated[list[LogServerStatus], "The log servers."]
+
+
 class LiveMessage(BrokerFigures):
     """The broker as the page shows it."""
 
@@ -234,6 +270,7 @@ class LiveMessage(BrokerFigures):
     rates: Annotated[TrafficCounts, "Per second, over the last second."]
     table: Annotated[TableFigures, "The current value table."]
     streams: Annotated[StreamFigures, "The [streams](streams.md)."]
+    requests: Annotated[RequestFigures, "The [requests](requests.md)."]
     clients: Annotated[list[ClientStatus], "At most 500, longest connected first."]
     away: Annotated[
         list[AwayStatus], "Sessions whose client is away: at most 200, most messages first."
@@ -246,6 +283,7 @@ class LiveMessage(BrokerFigures):
         "Who holds most of each limit with [quotas](limits.md#quotas), five of each at most.",
     ]
     limits: Annotated[list[LimitReached], "Limits that were reached, the latest first."]
+    log: Annotated[LogStatus, "The log: its levels, and the log servers."]
     prefixes: Annotated[list[PrefixRate], "At most 20, the busiest of the last second first."]
     values: Annotated[
         list[TopicValue],
@@ -301,4 +339,11 @@ class Scrape(TypedDict):
         Counter("discovery_datagrams", "outcome"),
     ]
     prefixes: Annotated[list[PrefixTraffic], "The 100 prefixes with the most messages."]
+    answer_times: Annotated[
+        dict[str, float],
+        "Seconds from the delivery of a [request](requests.md) to its answer, of all answers since "
+        "the start; nothing before the first one.",
+        Gauge("requests_answer_seconds", "quantile"),
+    ]
     console: Annotated[ConsoleFigures, "The console's own connections."]
+    log_servers: Annotated[list[LogServerStatus], "The log servers."]

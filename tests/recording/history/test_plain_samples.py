@@ -10,7 +10,7 @@ import pytest
 
 from slipring import Bus, Parameter, connect
 from tests.cli.commands import slipring
-from tests.running_broker import RunningBroker
+from tests.running_broker import RunningBroker, broker_in
 
 PLACES = ("folder", "network")
 
@@ -33,11 +33,9 @@ async def lives(url: str) -> None:
 @pytest.fixture(scope="module")
 def lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBroker]:
     """A broker whose journal has seven messages to one topic, three of them samples."""
-    folder = tmp_path_factory.mktemp("lived") / "data"
-    running = RunningBroker.start(folder)
-    asyncio.run(lives(running.url))
-    yield running
-    assert running.stop()[0] == 0
+    with broker_in(tmp_path_factory.mktemp("lived")) as running:
+        asyncio.run(lives(running.url))
+        yield running
 
 
 def exported(lived: RunningBroker, out: Path, place: str, *options: str) -> Any:

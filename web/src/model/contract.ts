@@ -20,9 +20,22 @@ const WaitingMessages = fields({
 });
 export type WaitingMessages = TypeOf<typeof WaitingMessages>;
 
+/** What the memory of all that waits is made of, in bytes. */
+const MemoryParts = fields({
+  outboxes: "number", queues: "number", waiting: "number", retained: "number", requests: "number", journal: "number",
+  other: "number",
+});
+export type MemoryParts = TypeOf<typeof MemoryParts>;
+
+/** Messages dropped because memory was short, since the start. */
+const VictimCounts = fields({
+  outboxes: "number", queues: "number", waiting: "number", retained: "number", requests: "number",
+});
+export type VictimCounts = TypeOf<typeof VictimCounts>;
+
 /** Memory of all that waits for others. */
 const MemoryUse = fields({
-  bytes: "number", budget: "number",
+  bytes: "number", budget: "number", parts: MemoryParts, victims: VictimCounts,
 });
 export type MemoryUse = TypeOf<typeof MemoryUse>;
 
@@ -80,8 +93,8 @@ export type ShownDamage = TypeOf<typeof ShownDamage>;
 const ReceiptSummary = fields({
   identity: "text", epoch: "number", first_offset: "number", next_offset: "number", segments: "number",
   bytes_read: "number", cut_bytes: "number", cut_why: orNull("text"), flaws: list("text"), sessions: "number",
-  queued: "number", retained: "number", waiting: "number", seconds: "number", text: "text", kept: "number",
-  damaged: "number", damage: list(ShownDamage), damage_total: "number",
+  queued: "number", retained: "number", waiting: "number", requests: "number", seconds: "number", text: "text",
+  kept: "number", damaged: "number", damage: list(ShownDamage), damage_total: "number",
 });
 export type ReceiptSummary = TypeOf<typeof ReceiptSummary>;
 
@@ -133,6 +146,21 @@ const StreamFigures = fields({
 });
 export type StreamFigures = TypeOf<typeof StreamFigures>;
 
+/** How many requests are in a state, or ended so. */
+const RequestCount = fields({
+  state: oneOf("new", "stored", "delivered", "answered", "answer stored", "answer delivered", "request not delivered",
+  "answer not delivered", "cancelled", "timed out", "failed", "dropped"), count: "number",
+});
+export type RequestCount = TypeOf<typeof RequestCount>;
+
+/** Requests: how many there are now, and what became of the others. */
+const RequestFigures = fields({
+  asked: "number", open: "number", topics: "number", services: "number", room: "number", retried: "number",
+  parts: "number", late: "number", refused: "number", p50_ms: orNull("number"), p99_ms: orNull("number"),
+  states: list(RequestCount), ends: list(RequestCount),
+});
+export type RequestFigures = TypeOf<typeof RequestFigures>;
+
 /** A connected client. */
 const ClientStatus = fields({
   messages_in: "number", messages_out: "number", bytes_in: "number", bytes_out: "number", dropped: "number",
@@ -169,6 +197,24 @@ const LimitReached = fields({
 });
 export type LimitReached = TypeOf<typeof LimitReached>;
 
+/** A room of the log. */
+const LogRoom = fields({
+  room: "text", level: "text",
+});
+export type LogRoom = TypeOf<typeof LogRoom>;
+
+/** A log server, and what it got. */
+const LogServerStatus = fields({
+  server: "text", sent: "number", lost: "number", waiting: "number", is_failing: "truth", failure: orNull("text"),
+});
+export type LogServerStatus = TypeOf<typeof LogServerStatus>;
+
+/** The log: its levels, and the log servers. */
+const LogStatus = fields({
+  rooms: list(LogRoom), servers: list(LogServerStatus),
+});
+export type LogStatus = TypeOf<typeof LogStatus>;
+
 /** What is published below the first two levels of a topic: since the start, and per second. */
 const PrefixRate = fields({
   prefix: "text", messages: "number", bytes: "number", deliveries: "number", messages_s: "number", bytes_s: "number",
@@ -192,9 +238,9 @@ export const LiveMessage = fields({
   totals: Totals, clients_total: "number", sessions_total: "number", sessions_away: "number",
   subscriptions_total: "number", topics_total: "number", retained: RetainedMessages, waiting: WaitingMessages,
   memory: MemoryUse, at_ms: "number", broker: BrokerSummary, rates: TrafficCounts, table: TableFigures,
-  streams: StreamFigures, clients: list(ClientStatus), away: list(AwayStatus), holders: list(SessionStatus),
-  owners: list(OwnerShare), limits: list(LimitReached), prefixes: list(PrefixRate), values: list(TopicValue),
-  events: list(BrokerEvent),
+  streams: StreamFigures, requests: RequestFigures, clients: list(ClientStatus), away: list(AwayStatus),
+  holders: list(SessionStatus), owners: list(OwnerShare), limits: list(LimitReached), log: LogStatus,
+  prefixes: list(PrefixRate), values: list(TopicValue), events: list(BrokerEvent),
 });
 export type LiveMessage = TypeOf<typeof LiveMessage>;
 
@@ -223,3 +269,45 @@ export const ParametersMessage = fields({
   definitions: orNull(list(ParameterDefinition)), values: list(ParameterSample),
 });
 export type ParametersMessage = TypeOf<typeof ParametersMessage>;
+
+/** One request. */
+const RequestStatus = fields({
+  key: "text", topic: "text", state: oneOf("new", "stored", "delivered", "answered", "answer stored",
+  "answer delivered", "request not delivered", "answer not delivered", "cancelled", "timed out", "failed", "dropped"),
+  asker: "text", service: orNull("text"), priority: oneOf("high", "normal", "low"), payload_bytes: "number",
+  asked_ms: "number", stored_ms: orNull("number"), delivered_ms: orNull("number"), ended_ms: orNull("number"),
+  times_out_ms: orNull("number"), reason: orNull("text"),
+});
+export type RequestStatus = TypeOf<typeof RequestStatus>;
+
+/** One service of requests. */
+const ServiceStatus = fields({
+  client_id: "text", connected: "truth", busy: "number", limit: "number", answered: "number", failed: "number",
+  p50_ms: orNull("number"), p99_ms: orNull("number"),
+});
+export type ServiceStatus = TypeOf<typeof ServiceStatus>;
+
+/** The open requests of one topic. */
+const TopicRequests = fields({
+  topic: "text", open: "number", stored: "number",
+});
+export type TopicRequests = TypeOf<typeof TopicRequests>;
+
+/** Messages of one topic that wait for their first subscriber. */
+const WaitingTopic = fields({
+  topic: "text", messages: "number", bytes: "number",
+});
+export type WaitingTopic = TypeOf<typeof WaitingTopic>;
+
+/** What `/api/requests` answers. */
+export const RequestsMessage = fields({
+  at_ms: "number", figures: RequestFigures, requests: list(RequestStatus), services: list(ServiceStatus),
+  topics: list(TopicRequests), waiting: list(WaitingTopic),
+});
+export type RequestsMessage = TypeOf<typeof RequestsMessage>;
+
+/** What `/api/requests/KEY` answers. */
+export const OneRequestMessage = fields({
+  at_ms: "number", request: RequestStatus,
+});
+export type OneRequestMessage = TypeOf<typeof OneRequestMessage>;

@@ -1,6 +1,6 @@
-// The memory budget, the sessions with the most waiting bytes, and who holds most of each limit. A person can disconnect
-// clients and end sessions here.
-import type { LiveMessage, OwnerShare, SessionStatus } from "../model/contract.ts";
+// The memory budget, the sessions with the most waiting bytes, and who holds most of each limit. A person can change the
+// budget, disconnect clients and end sessions here.
+import type { LiveMessage, MemoryUse, OwnerShare, SessionStatus } from "../model/contract.ts";
 import { bytes, clientName, count, legible } from "../model/wording.ts";
 import { KeyedRows } from "./keyed-rows.ts";
 import { element, part, setText } from "./page.ts";
@@ -26,9 +26,25 @@ const END: ClientAction = {
 export class MemoryPanel {
   readonly #used = part("memory-used");
   readonly #meter = part<HTMLMeterElement>("memory-meter");
+  readonly #parts = part("memory-parts");
+  readonly #victims = part("memory-victims");
+  readonly #size = part<HTMLInputElement>("memory-size");
   readonly #said = part("memory-said");
   readonly #holders = new KeyedRows(part<HTMLTableElement>("holders-table"), "holder");
   readonly #owners = new KeyedRows(part<HTMLTableElement>("owners-table"), "owner");
+
+  constructor() {
+    part<HTMLFormElement>("memory-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      void this.#setBudget(this.#size.value.trim());
+    });
+  }
+
+  async #setBudget(size: string): Promise<void> {
+    const warning = "A lower budget drops messages at once, plain ones first.";
+    if (!window.confirm(`Set the memory budget to ${legible(size)}? ${warning}`)) return;
+    setText(this.#said, await askForBudget(size));
+  }
 
   render(latest: LiveMessage | null): void {
     if (latest === null) return;
@@ -36,6 +52,8 @@ export class MemoryPanel {
     setText(this.#used, memory.budget > 0 ? `${bytes(memory.bytes)} of ${bytes(memory.budget)}` : bytes(memory.bytes));
     this.#meter.hidden = memory.budget === 0;
     this.#meter.value = memory.budget > 0 ? Math.min(1, memory.bytes / memory.budget) : 0;
+    setText(this.#parts, inWords(memory.parts, bytes));
+    setText(this.#victims, inWords(memory.victims, count));
     const rows = this.#holders.render(holders.map((holder) => ({ key: holder.client_id, cells: holderCells(holder) })));
     holders.forEach((holder, index) => this.#offer(rows[index], holder));
     this.#owners.render(owners.map((share) => ({ key: `${share.limit} ${share.owner}`, cells: ownerCells(share) })));
@@ -61,6 +79,25 @@ export class MemoryPanel {
 
   async #act(action: ClientAction, client_id: string): Promise<void> {
     setText(this.#said, await ask(action, client_id));
+  }
+}
+
+/** The figures that are not 0, each with its name. */
+function inWords(figures: MemoryUse["parts"] | MemoryUse["victims"], written: (figure: number) => string): string {
+  const named = Object.entries(figures).filter(([, figure]) => figure > 0);
+  return named.map(([name, figure]) => `${name} ${written(figure)}`).join(", ") || "nothing";
+}
+
+/** Asks the broker for another budget, and returns its answer in words. */
+async function askForBudget(size: string): Promise<string> {
+  const headers = { "content-type": "application/json" };
+  try {
+    const answer = await fetch("api/memory", { method: "POST", headers, body: JSON.stringify({ size }) });
+    if (!answer.ok) return legible((await answer.text()).trim());
+    const { budget } = (await answer.json()) as { budget: number };
+    return `the memory budget is ${bytes(budget)} now`;
+  } catch {
+    return "the broker did not answer; try again";
   }
 }
 

@@ -174,9 +174,15 @@ fn ack(packet_id: PacketId, known: bool) -> Ack<'static> {
     Ack { packet_id, reason, properties: Properties::NONE }
 }
 
+/// An identifier, and the lengths of a name and of a text.
+const USER_PROPERTY_BYTES_MIN: usize = 5;
+
 fn check_user_properties(properties: Properties<'_>, limits: &Limits) -> Result<(), Stop> {
+    if properties.encoded().len() / USER_PROPERTY_BYTES_MIN <= limits.user_properties {
+        return Ok(());
+    }
     let is_user = |id: &PropertyId| *id == PropertyId::UserProperty;
-    let count = properties.iter().map(|(id, _)| id).filter(is_user).count();
+    let count = properties.pieces().map(|(id, _)| id).filter(is_user).count();
     if count > limits.user_properties {
         let what = "more user properties than the broker takes";
         return Err(Stop::at(Limit::UserProperties, Reason::QuotaExceeded, what));

@@ -58,9 +58,9 @@ impl Incoming {
             return Err(protocol("a topic alias that stands for nothing"));
         };
         self.unaliased.clear();
-        for (id, value) in publish.properties.iter() {
+        for (id, piece) in publish.properties.pieces() {
             if id != PropertyId::TopicAlias {
-                self.unaliased.push(id, value);
+                self.unaliased.push_piece(piece);
             }
         }
         Ok(Publish { topic, properties: self.unaliased.borrow(), ..publish })

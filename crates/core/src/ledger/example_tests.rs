@@ -21,7 +21,9 @@ fn opened() -> Record<'static> {
 fn subscribed() -> Record<'static> {
     let (no_local, retain_as_published) = (false, false);
     let (qos, identifier, needs) = (QoS::ExactlyOnce, 0, None);
-    let options = Options { qos, no_local, retain_as_published, identifier, needs };
+    let (serve, priority) = (0, None);
+    let options =
+        Options { qos, no_local, retain_as_published, identifier, needs, serve, priority };
     let (filter, replay, list) = ("orders/#", false, None);
     let subscription = RecordedSubscription { filter, options, replay, list };
     Record::Session(SessionRecord::Subscribed { session: SESSION, subscription })
@@ -32,12 +34,8 @@ fn left() -> Record<'static> {
     Record::Session(SessionRecord::Left { session, at_ns, expiry_s: 3_600, will: None })
 }
 
-fn manner(qos: QoS) -> DeliveryManner {
-    DeliveryManner { qos, retain: false, identifiers: None }
-}
-
 fn delivered(first: u32, count: u32, qos: QoS) -> Record<'static> {
-    let (session, bytes, manner) = (SESSION, 20, manner(qos));
+    let (session, bytes, manner) = (SESSION, 20, DeliveryManner::plain(qos));
     Record::Delivery(DeliveryRecord::Delivered { session, first, count, bytes, manner })
 }
 
@@ -75,7 +73,8 @@ fn the_example_in_the_documentation_is_true() {
     assert_eq!(received, (vec![None], vec![101, 102], Some(101)));
     assert_eq!(apply(ledger, &finished), (vec![], vec![101], Some(101)));
     assert_eq!(apply(ledger, &[left()]), (vec![], vec![101], Some(101)));
-    let (offset, count, bytes, manner) = (Offset::new(101), 1, 20, manner(QoS::ExactlyOnce));
+    let (offset, count, bytes, manner) =
+        (Offset::new(101), 1, 20, DeliveryManner::plain(QoS::ExactlyOnce));
     let waits = DeliveryRecord::DeliveredAt { session, offset, count, bytes, manner };
     let known = Record::Context(ContextRecord::Known { session, newest_ns: 0 });
     let mut snapshot = Vec::new();

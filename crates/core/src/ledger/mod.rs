@@ -29,6 +29,7 @@ mod owners;
 mod publishers;
 mod queue;
 mod record;
+mod requests;
 mod sessions;
 mod snapshot;
 mod span;
@@ -41,8 +42,10 @@ pub use deliveries::Deliveries;
 pub use kept_session::{InFlight, KeptSession, KeptSubscription, PendingReplay};
 pub use record::{
     ContextRecord, DeliveryRecord, Record, RecordError, RecordedSubscription, RecordedWill,
-    Records, RetainedMessage, SessionRecord, StockRecord, StreamRecord, TableRecord,
+    Records, RequestManner, RequestRecord, RetainedMessage, SessionRecord, StockRecord,
+    StreamRecord, TableRecord,
 };
+pub use requests::KeptRequest;
 pub use span::{DeliveryManner, DeliverySpan};
 pub use stock::{KeptRetained, KeptWaiting};
 pub use table::Carried;
@@ -51,11 +54,13 @@ use std::collections::BTreeMap;
 
 pub(crate) use owners::OwnerWriter;
 use owners::Owners;
+use requests::KeptRequests;
 use sessions::KeptSessions;
 use stock::Stock;
 use streams::KeptStreams;
 use table::KeptTable;
 
+use crate::requests::RequestKey;
 use crate::{Offset, SessionKey};
 
 /// The batch of some records.
@@ -89,6 +94,7 @@ pub struct Ledger {
     stock: Stock,
     table: KeptTable,
     streams: KeptStreams,
+    requests: KeptRequests,
     /// The newest time of any record or message.
     newest_ns: i64,
     owners: Owners,
@@ -144,6 +150,7 @@ impl Ledger {
             }
             Record::Stock(record) => self.stock.take(batch, &record, self.owners.now())?,
             Record::Table(record) => self.table.take(batch, &record, self.owners.now())?,
+            Record::Request(record) => self.requests.take(batch, &record)?,
             Record::Stream(record) => self.streams.take(&record, self.owners.now())?,
         }
         Ok(())
@@ -181,6 +188,11 @@ impl Ledger {
         self.stock.waiting.iter().map(|(offset, kept)| (*offset, kept))
     }
 
+    /// The requests that are not over.
+    pub fn requests(&self) -> impl Iterator<Item = (RequestKey, &KeptRequest)> {
+        self.requests.open.iter().map(|(key, kept)| (*key, kept))
+    }
+
     /// The highest session key that was ever used; new sessions get higher ones.
     pub fn highest_session(&self) -> SessionKey {
         self.sessions.highest
@@ -195,6 +207,7 @@ impl Ledger {
     /// The lowest offset of the journal that is still needed.
     pub fn needed(&self) -> Option<Offset> {
         let sessions = self.sessions.by_key.values().filter_map(KeptSession::needed);
-        sessions.chain(self.stock.waiting.keys().next().copied()).min()
+        let requests = self.requests.open.values().map(|kept| kept.offset);
+        sessions.chain(self.stock.waiting.keys().next().copied()).chain(requests).min()
     }
 }

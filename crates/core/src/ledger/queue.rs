@@ -120,7 +120,7 @@ mod tests {
     }
 
     fn span(first: u64, count: u32, qos: QoS) -> DeliverySpan {
-        let manner = Arc::new(DeliveryManner { qos, retain: false, identifiers: None });
+        let manner = Arc::new(DeliveryManner::plain(qos));
         DeliverySpan { first: Offset::new(first), count, bytes: 10, manner }
     }
 

@@ -30,6 +30,7 @@ impl Ledger {
             let (priority, expires_ns) = (kept.priority, kept.expires_ns);
             StockRecord::WaitingAt { offset, priority, expires_ns }.encode(out);
         }
+        self.requests.snapshot(out);
         self.table.snapshot(self.newest_ns, out);
         self.streams.snapshot(out);
         for (session, kept) in &sessions {

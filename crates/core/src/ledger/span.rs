@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use slipring_wire::QoS;
 
-use crate::{Identifiers, Offset};
+use crate::{Identifiers, Offset, Priority};
 
 /// How messages are delivered to one session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +16,20 @@ pub struct DeliveryManner {
     pub retain: bool,
     /// The identifiers of the subscriptions that matched.
     pub identifiers: Identifiers,
+    /// Before which others they are sent.
+    pub priority: Priority,
+    /// They are requests, or their ends.
+    pub of_request: bool,
+    /// They are requests, and their service gets them on topics with their keys.
+    pub by_topic: bool,
+}
+
+impl DeliveryManner {
+    /// With this QoS, and nothing else.
+    pub fn plain(qos: QoS) -> Self {
+        let (priority, of_request, by_topic) = (Priority::Normal, false, false);
+        Self { qos, retain: false, identifiers: None, priority, of_request, by_topic }
+    }
 }
 
 /// Messages with consecutive offsets that are delivered in the same manner. At worst a queue has a span for each

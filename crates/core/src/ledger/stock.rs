@@ -117,6 +117,11 @@ impl Stock {
                 wait(offset, priority, expires_ns);
             }
             StockRecord::Taken { offset } => drop(self.waiting.remove(&offset)),
+            StockRecord::RetainedDropped { offset, topic } => {
+                if self.retained.get(topic).is_some_and(|kept| kept.offset == offset) {
+                    self.retained.remove(topic);
+                }
+            }
         }
         Ok(())
     }

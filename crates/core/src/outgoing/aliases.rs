@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::delivery::TopicAlias;
+use crate::requests::REQUESTS;
 
 /// Aliases of one connection; they end with it (MQTT-3.3.2-7).
 #[derive(Debug, Default)]
@@ -26,7 +27,8 @@ impl Aliases {
         if let Some(alias) = self.known.get(topic) {
             return TopicAlias::Known(*alias);
         }
-        if self.known.len() >= usize::from(self.most) {
+        // The topic of a request with its key comes once.
+        if self.known.len() >= usize::from(self.most) || topic.starts_with(REQUESTS) {
             return TopicAlias::None;
         }
         let alias = self.known.len() as u16 + 1;

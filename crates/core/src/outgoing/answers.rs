@@ -4,9 +4,8 @@ use std::collections::VecDeque;
 
 use slipring_wire::Version;
 
-use super::take::SLICE_BYTES;
 use super::{Outgoing, Pushed};
-use crate::{ConnectionKey, Packets};
+use crate::{ConnectionKey, Packets, memory};
 
 /// The most requests of one client that may be without an answer.
 const ASKED_MAX: usize = 2;
@@ -40,7 +39,7 @@ impl Answers {
     /// Moves answers to the end of `out`. They have their own slice, so that an endless flow of messages does not
     /// delay them.
     pub(super) fn take(&mut self, out: &mut Packets) {
-        let bytes = out.len() + SLICE_BYTES;
+        let bytes = out.len() + memory::slice_bytes();
         while out.len() < bytes {
             let Some(mut packet) = self.ready.pop_front() else { return };
             self.asked -= 1;
@@ -58,6 +57,11 @@ impl Outgoing {
         }
         self.answers.asked += 1;
         Some(terms)
+    }
+
+    /// Bytes of answers that the client has not read.
+    pub fn unread_bytes(&self) -> usize {
+        self.answers.bytes()
     }
 
     /// What an answer to this connection must comply with; None if the connection does not have the session any more.
@@ -82,7 +86,7 @@ impl Outgoing {
 mod tests {
     use super::super::Terms;
     use super::*;
-    use crate::{Limits, RetainedPage};
+    use crate::{Limits, Priority, RetainedPage};
 
     const FIRST: ConnectionKey = ConnectionKey::new(7);
     const SECOND: ConnectionKey = ConnectionKey::new(8);
@@ -121,7 +125,7 @@ mod tests {
         let mut message = vec![0x30, 0xf1, 0x03]; // 497 bytes follow
         message.resize(500, 2);
         for _ in 0..9 {
-            outgoing.push_encoded(&message, None);
+            outgoing.push_encoded(&message, None, Priority::Normal);
         }
         assert!(take(&mut outgoing).ends_with(&[1; 999]));
     }
@@ -150,13 +154,14 @@ mod tests {
     #[test]
     fn large_answers_are_sent_one_after_the_other() {
         let mut outgoing = connected(u32::MAX);
+        let slice = memory::slice_bytes();
         for _ in 0..2 {
             outgoing.ask(FIRST);
-            outgoing.answer(FIRST, vec![1; SLICE_BYTES]);
+            outgoing.answer(FIRST, vec![1; slice]);
         }
-        assert_eq!(take(&mut outgoing).len(), SLICE_BYTES);
+        assert_eq!(take(&mut outgoing).len(), slice);
         assert!(outgoing.has_work());
-        assert_eq!(take(&mut outgoing).len(), SLICE_BYTES);
+        assert_eq!(take(&mut outgoing).len(), slice);
         assert!(!outgoing.has_work());
     }
 }

@@ -4,11 +4,18 @@
 
 mod aliases;
 mod answers;
+mod drain;
 mod durable;
+mod ends;
+mod forgotten;
 mod lane;
+mod levels;
 mod load;
+mod outbox;
+mod pace;
 mod push;
 mod queue;
+mod ranked;
 mod replay;
 mod shortage;
 mod take;
@@ -22,12 +29,14 @@ pub use take::Taken;
 
 use slipring_wire::{PacketId, QoS, Version};
 
-use crate::{ConnectionKey, Limits};
+use crate::{ConnectionKey, Limits, Priority, Victims};
 use aliases::Aliases;
 use answers::Answers;
 use durable::Durable;
-use lane::Lane;
-use queue::Queue;
+use outbox::Outbox;
+use pace::Pace;
+use queue::QueueEntry;
+use ranked::Queue;
 use replay::Replays;
 use window::{Gone, Received, Window, WindowMax};
 
@@ -76,17 +85,28 @@ struct Bounds {
     qos12: Overflow,
 }
 
+/// The priority of frames, samples and chunks, and that which the selections of this connection want.
+#[derive(Clone, Copy, Debug, Default)]
+struct MadePriority {
+    priority: Priority,
+    wanted: Option<Priority>,
+    /// Whether anything was made.
+    is_used: bool,
+}
+
 /// The outbound messages of one client.
 #[derive(Debug)]
 pub struct Outgoing {
     bounds: Bounds,
     /// None while the client is away.
     peer: Option<Peer>,
-    lane: Lane,
+    outbox: Outbox,
     answers: Answers,
     replays: Replays,
     queue: Queue,
     window: Window,
+    /// The priority of what the broker makes for the client.
+    made: MadePriority,
     /// The records of a durable session.
     durable: Option<Box<Durable>>,
     /// Whether the client's task was woken, and has not taken since.
@@ -99,6 +119,10 @@ pub struct Outgoing {
     lost: u64,
     /// Dropped messages that the client does not know of.
     unreported: u64,
+    /// How soon it acknowledges.
+    pace: Pace,
+    /// Dropped messages that their publishers do not know of.
+    victims: Option<Box<Victims>>,
 }
 
 impl Outgoing {
@@ -107,11 +131,12 @@ impl Outgoing {
         Self {
             bounds: Bounds::from(limits),
             peer: None,
-            lane: Lane::default(),
+            outbox: Outbox::default(),
             answers: Answers::default(),
             replays: Replays::default(),
             queue: Queue::default(),
             window: Window::new(),
+            made: MadePriority::default(),
             durable: None,
             woken: false,
             held: false,
@@ -119,6 +144,8 @@ impl Outgoing {
             expired: 0,
             lost: 0,
             unreported: 0,
+            pace: Pace::default(),
+            victims: None,
         }
     }
 
@@ -128,7 +155,8 @@ impl Outgoing {
         let aliases = Aliases::new(terms.topic_aliases.min(limits.topic_aliases));
         self.peer = Some(Peer { key, terms, aliases });
         self.forget_connection();
-        self.window.restart();
+        self.unreported += self.window.restart();
+        self.queue.begin();
     }
 
     /// The connection with this key ended; messages wait for the next one.
@@ -145,10 +173,10 @@ impl Outgoing {
     }
 
     fn forget_connection(&mut self) {
-        self.lane = Lane::default();
+        self.outbox = Outbox::default();
+        self.made = MadePriority::default();
         self.answers = Answers::default();
-        self.woken = false;
-        self.held = false;
+        (self.woken, self.held) = (false, false);
         if let Some(durable) = &mut self.durable {
             durable.loading = false;
         }
@@ -176,9 +204,9 @@ impl Outgoing {
 
     /// The number of messages, and bytes, that wait or are in flight.
     pub fn waiting(&self) -> (usize, usize) {
-        let messages = self.queue.len + self.window.len();
-        let own = self.window.bytes + self.lane.queued_bytes() + self.answers.bytes();
-        (messages, self.queue.bytes.saturating_add(own))
+        let messages = self.queue.len() + self.window.len();
+        let own = self.window.bytes + self.outbox.queued_bytes() + self.answers.bytes();
+        (messages, self.queue.bytes().saturating_add(own))
     }
 
     /// The number of messages in flight.
@@ -186,9 +214,20 @@ impl Outgoing {
         self.window.len()
     }
 
+    /// The QoS 1 and 2 messages that it may have in flight: the broker's bound, and the client's.
+    pub fn window_messages(&self) -> u16 {
+        let most = self.peer.as_ref().map_or(1, |peer| self.window_max(&peer.terms).messages);
+        u16::try_from(most).unwrap_or(u16::MAX)
+    }
+
+    /// Whether the client accepts a packet of so many bytes; one that is away may.
+    pub fn takes_packet(&self, bytes: usize) -> bool {
+        self.peer.as_ref().is_none_or(|peer| bytes <= peer.terms.packet_bytes as usize)
+    }
+
     /// Whether earlier messages wait, so that a shared subscription should choose another member.
     pub fn is_busy(&self) -> bool {
-        !self.queue.is_empty() || self.lane.queued_bytes() > self.bounds.outbox_bytes / 2
+        !self.queue.is_empty() || self.outbox.queued_bytes() > self.bounds.outbox_bytes / 2
     }
 
     /// Adds the retained messages of a new subscription: they are sent after the messages that wait already, which
@@ -205,6 +244,14 @@ impl Outgoing {
     /// Cancels the retained messages of a filter whose subscription ended.
     pub fn cancel_replay(&mut self, filter: &str) {
         self.replays.cancel(filter);
+    }
+
+    /// The topic of a message in flight; None if there is none, or the journal alone has it.
+    pub fn topic_in_flight(&self, id: PacketId) -> Option<&str> {
+        match self.window.sent(id)? {
+            QueueEntry::Here(delivery) => Some(delivery.message.topic()),
+            QueueEntry::Stored(_) => None,
+        }
     }
 
     /// Takes a PUBACK; returns whether its identifier is known.
@@ -241,6 +288,7 @@ impl Outgoing {
     #[inline]
     fn note_settled(&mut self, id: PacketId, gone: Option<Gone>) -> bool {
         let Some(gone) = gone else { return false };
+        self.pace.settled(id);
         if let Some(durable) = &mut self.durable {
             match gone.qos {
                 QoS::ExactlyOnce => durable.completed(id),
@@ -253,7 +301,7 @@ impl Outgoing {
     /// A message in flight cannot be sent again. Returns whether its identifier must be released: a client that has the
     /// QoS 2 message would drop the next one with its identifier as a duplicate.
     fn give_up(&mut self, id: PacketId) -> bool {
-        match self.window.sent(id).map(queue::QueueEntry::qos) {
+        match self.window.sent(id).map(QueueEntry::qos) {
             Some(QoS::ExactlyOnce) => self.received(id, false),
             Some(_) => {
                 self.acked(id);
@@ -266,7 +314,7 @@ impl Outgoing {
     /// Whether a take would find something to do.
     pub fn has_work(&self) -> bool {
         let asked = !self.replays.is_empty() || !self.answers.is_empty();
-        if self.woken || asked || !self.lane.is_empty() || self.is_wanting() {
+        if self.woken || asked || !self.outbox.is_empty() || self.is_wanting() {
             return true;
         }
         let waits = self.window.is_resending() || (!self.queue.is_empty() && self.has_window());

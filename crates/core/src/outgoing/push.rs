@@ -2,13 +2,14 @@
 
 use slipring_wire::QoS;
 
-use super::lane::{Encoded, Room};
-use super::take::SLICE_BYTES;
-use super::{Outgoing, Overflow};
+use super::lane::Encoded;
+use super::outbox::Room;
+use super::queue::QueueEntry;
+use super::{Bounds, Outgoing, Overflow};
 use crate::packets::packet_length;
 use crate::streams::ChunkBudget;
 use crate::table::PlainRoom;
-use crate::{Delivery, Limit, Millis, SharedBytes, memory};
+use crate::{Delivery, Expiry, JournalVictim, Limit, Priority, SharedBytes, Victims, memory};
 
 /// What the engine has to do after a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub enum Pushed {
     Dropped(Dropped),
     /// The queue is full: the message is dropped, and the policy is to end the connection.
     Overflow(Limit),
+    /// Ends of requests wait that the client does not take, more than may: this one waits, too, and the connection ends.
+    EndsConnection(Limit),
     /// Count it: messages begin to wait, because the in-flight window is full.
     Held,
 }
@@ -69,20 +72,25 @@ const READ_BUFFERS_BYTES_MAX: usize = 1 << 20;
 impl Outgoing {
     /// Adds an encoded QoS 0 message. A client that is away does not get it.
     #[inline]
-    pub fn push_encoded(&mut self, message: &[u8], expires_ms: Option<Millis>) -> Pushed {
-        self.push_lane(Encoded { bytes: message, payload: None, expires_ms })
+    pub fn push_encoded(
+        &mut self,
+        message: &[u8],
+        expiry: Option<Expiry>,
+        priority: Priority,
+    ) -> Pushed {
+        self.push_lane(Encoded { bytes: message, payload: None, expiry }, priority)
     }
 
     /// Whether so many bytes wait at QoS 0 that the subscriber does not keep up.
     #[inline]
     pub fn is_far_behind(&self) -> bool {
-        self.lane.queued_bytes() >= FAR_BEHIND_BYTES
+        self.outbox.queued_bytes() >= FAR_BEHIND_BYTES
     }
 
     /// Whether a message may stay in the buffer that it was read into, instead of being copied.
     #[inline]
     pub fn can_hold_part(&self, buffer: &SharedBytes) -> bool {
-        self.lane.buffers_bytes_with(buffer) <= READ_BUFFERS_BYTES_MAX
+        self.outbox.buffers_bytes_with(buffer) <= READ_BUFFERS_BYTES_MAX
     }
 
     /// Adds a QoS 0 message with a shared payload; `head` is the packet in front of it.
@@ -90,29 +98,31 @@ impl Outgoing {
         &mut self,
         head: &[u8],
         payload: &SharedBytes,
-        expires_ms: Option<Millis>,
+        expiry: Option<Expiry>,
+        priority: Priority,
     ) -> Pushed {
-        self.push_lane(Encoded { bytes: head, payload: Some(payload), expires_ms })
+        self.push_lane(Encoded { bytes: head, payload: Some(payload), expiry }, priority)
     }
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it runs for each subscriber of each message")]
-    fn push_lane(&mut self, message: Encoded<'_>) -> Pushed {
+    fn push_lane(&mut self, message: Encoded<'_>, priority: Priority) -> Pushed {
         let Some(peer) = &self.peer else { return Pushed::Quiet };
         if message.len() > peer.terms.packet_bytes as usize {
             return self.lose(None, 1, false); // MQTT-3.1.2-25
         }
         if memory::is_short() {
-            return self.push_short(message);
+            return self.push_short(message, priority);
         }
-        let room = self.lane.push(message, self.bounds.outbox_bytes, self.bounds.qos0);
+        let Bounds { outbox_bytes, qos0, .. } = self.bounds;
+        let room = self.outbox.push(message, priority, outbox_bytes, qos0);
         self.pushed(room, Limit::OutboxBytes)
     }
 
     #[cold]
-    fn push_short(&mut self, message: Encoded<'_>) -> Pushed {
+    fn push_short(&mut self, message: Encoded<'_>, priority: Priority) -> Pushed {
         let (bytes_max, policy, limit) = self.short_bounds(message.len());
-        let room = self.lane.push(message, bytes_max, policy);
+        let room = self.outbox.push(message, priority, bytes_max, policy);
         self.pushed(room, limit)
     }
 
@@ -125,12 +135,26 @@ impl Outgoing {
         }
     }
 
-    /// Adds several encoded QoS 0 messages.
+    /// The client has a selection or a stream with this priority. What it gets of all of them has the highest.
+    pub fn select(&mut self, priority: Option<Priority>) {
+        self.made.wanted = self.made.wanted.max(Some(priority.unwrap_or_default()));
+    }
+
+    /// Adds several encoded QoS 0 messages that the broker made: frames, samples, chunks.
     pub fn push_packets(&mut self, mut packets: &[u8]) -> Pushed {
+        let wanted = self.made.wanted.unwrap_or_default();
+        // Frames of a new priority do not overtake earlier ones, because they have an order.
+        if self.made.priority != wanted
+            && !(self.made.is_used && self.outbox.has(self.made.priority))
+        {
+            self.made.priority = wanted;
+        }
+        self.made.is_used |= !packets.is_empty();
+        let priority = self.made.priority;
         let mut result = Pushed::Quiet;
         while !packets.is_empty() {
             let length = packet_length(packets).min(packets.len());
-            result = result.and(self.push_encoded(&packets[..length], None));
+            result = result.and(self.push_encoded(&packets[..length], None, priority));
             packets = &packets[length..];
         }
         result
@@ -144,14 +168,19 @@ impl Outgoing {
 
     /// Whether so few bytes wait for the client's socket that a further frame may follow.
     pub fn is_drained(&self) -> bool {
-        self.lane.queued_bytes() <= DRAINED_BYTES.min(self.bounds.outbox_bytes / 2)
+        self.bytes_before_made() <= DRAINED_BYTES.min(self.bounds.outbox_bytes / 2)
+    }
+
+    /// Bytes that go before a frame or chunk that is added now.
+    fn bytes_before_made(&self) -> usize {
+        self.outbox.bytes_before(self.made.priority)
     }
 
     /// How many bytes of samples may be added.
     pub fn plain_room(&self) -> PlainRoom {
         let Some(newest) = self.stream_room() else {
             let kept = self.bounds.outbox_bytes / 2;
-            let every = kept.saturating_sub(self.lane.queued_bytes());
+            let every = kept.saturating_sub(self.bytes_before_made());
             return PlainRoom { every: if self.peer.is_some() { every } else { 0 }, newest: 0 };
         };
         PlainRoom { every: newest.most / 2, newest: newest.bytes }
@@ -160,14 +189,17 @@ impl Outgoing {
     /// How many bytes of streams, or of values sent again, may be added; None while the client is away or does not keep
     /// up.
     pub fn stream_room(&self) -> Option<ChunkBudget> {
-        let most = self.bounds.outbox_bytes.saturating_sub(self.lane.queued_bytes());
-        let room = ChunkBudget { bytes: SLICE_BYTES.min(most), most };
+        let most = self.bounds.outbox_bytes.saturating_sub(self.bytes_before_made());
+        let room = ChunkBudget { bytes: memory::slice_bytes().min(most), most };
         (self.peer.is_some() && self.is_drained()).then_some(room)
     }
 
     /// Adds a QoS 1 or 2 message, for a client that is connected or away.
     pub fn push(&mut self, delivery: Delivery) -> Pushed {
         debug_assert!(delivery.qos > QoS::AtMostOnce);
+        if delivery.of_request {
+            return self.push_of_request(delivery);
+        }
         match self.bound_reached_by(&delivery) {
             None => self.enqueue(delivery),
             Some(limit) => self.push_beyond(delivery, limit),
@@ -176,39 +208,45 @@ impl Outgoing {
 
     /// The limit that this message would exceed.
     fn bound_reached_by(&self, delivery: &Delivery) -> Option<Limit> {
-        if self.queue.len >= self.bounds.queue_messages {
+        if self.queue.len() >= self.bounds.queue_messages {
             return Some(Limit::QueueMessages);
         }
-        let bytes = self.queue.bytes.saturating_add(delivery.message.bytes());
+        let bytes = self.queue.bytes().saturating_add(delivery.message.bytes());
         (bytes > self.bounds.queue_bytes).then_some(Limit::QueueBytes)
     }
 
     /// The queue is full: the policy decides.
     #[cold]
     fn push_beyond(&mut self, delivery: Delivery, limit: Limit) -> Pushed {
+        let policy = self.bounds.qos12;
+        if policy == Overflow::Disconnect && self.peer.is_some() {
+            self.note_dropped(&QueueEntry::Here(delivery), limit);
+            return self.overflow(limit);
+        }
+        if !self.can_make_room(&delivery, policy) {
+            self.note_dropped(&QueueEntry::Here(delivery), limit);
+            return self.lose(Some(limit), 1, false);
+        }
         let mut dropped = 0;
-        let is_alone_too_much = delivery.message.bytes() > self.bounds.queue_bytes;
         while self.bound_reached_by(&delivery).is_some() {
-            match (self.bounds.qos12, self.peer.is_some()) {
-                (Overflow::Disconnect, true) => {
-                    self.note_dropped(&delivery);
-                    return self.overflow(limit);
-                }
-                (Overflow::DropOldest, _) if !is_alone_too_much && self.drop_oldest() => {
-                    dropped += 1;
-                }
-                _ => {
-                    self.note_dropped(&delivery);
-                    return self.lose(Some(limit), dropped + 1, false);
-                }
-            }
+            let Some(victim) = self.queue.drop_for(delivery.priority, policy) else { break };
+            self.note_dropped(&victim, limit);
+            dropped += 1;
         }
         let wake = self.enqueue(delivery) == Pushed::Wake;
         self.unreported += u64::from(dropped);
         Pushed::Dropped(Dropped { limit: Some(limit), messages: dropped, wake })
     }
 
-    fn enqueue(&mut self, delivery: Delivery) -> Pushed {
+    /// Whether there would be room for a message without those that make room for it.
+    fn can_make_room(&self, delivery: &Delivery, policy: Overflow) -> bool {
+        let (messages, bytes) = self.queue.droppable(delivery.priority, policy);
+        let rest =
+            self.queue.bytes().saturating_sub(bytes).saturating_add(delivery.message.bytes());
+        self.queue.len() - messages < self.bounds.queue_messages && rest <= self.bounds.queue_bytes
+    }
+
+    pub(super) fn enqueue(&mut self, delivery: Delivery) -> Pushed {
         if self.durable.is_some() && (self.peer.is_none() || memory::is_short()) {
             self.queue.push_away(delivery);
         } else {
@@ -229,17 +267,25 @@ impl Outgoing {
         full && !std::mem::replace(&mut self.held, true)
     }
 
-    pub(super) fn drop_oldest(&mut self) -> bool {
-        let Some((offset, qos)) = self.queue.drop_oldest() else { return false };
+    /// Notes a dropped message for the journal, and for its publisher.
+    pub(super) fn note_dropped(&mut self, dropped: &QueueEntry, limit: Limit) {
         if let Some(durable) = &mut self.durable {
-            durable.dropped(offset, qos);
+            durable.dropped(dropped.offset(), dropped.qos());
         }
-        true
+        let victims = self.victims.get_or_insert_default();
+        match dropped {
+            QueueEntry::Here(delivery) => victims.add(&delivery.message, limit),
+            QueueEntry::Stored(span) => {
+                let (offset, bytes) = (span.first, u64::from(span.bytes));
+                victims.add_in_journal(JournalVictim { offset, bytes, limit });
+            }
+        }
     }
 
-    fn note_dropped(&mut self, delivery: &Delivery) {
-        if let Some(durable) = &mut self.durable {
-            durable.dropped(delivery.offset(), delivery.qos);
+    /// Moves what was dropped since the last call to the end of `victims`, for the publishers.
+    pub fn take_victims(&mut self, victims: &mut Victims) {
+        if let Some(own) = &mut self.victims {
+            victims.append(own);
         }
     }
 

@@ -1,10 +1,13 @@
-//! The queue: QoS 1 and 2 messages that wait for one client, in memory, or only as offsets in the journal.
+//! A level of the queue: QoS 1 and 2 messages of one priority that wait for one client, in memory, or only as offsets
+//! in the journal.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use slipring_wire::QoS;
 
+use super::ends::end_bytes;
+use super::levels::Level;
 use crate::ledger::{DeliveryManner, DeliverySpan};
 use crate::memory::Counted;
 use crate::{Delivery, Message, Offset};
@@ -33,12 +36,26 @@ impl QueueEntry {
         }
     }
 
+    /// Whether it is a request or its end, which makes room for no other message.
+    fn of_request(&self) -> bool {
+        match self {
+            Self::Here(delivery) => delivery.of_request,
+            Self::Stored(span) => span.manner.of_request,
+        }
+    }
+
     /// The offset of the message, or of the first one; None if it is only in memory.
     pub(super) fn offset(&self) -> Option<Offset> {
         match self {
             Self::Here(delivery) => delivery.offset(),
             Self::Stored(span) => Some(span.first),
         }
+    }
+}
+
+impl Level for LevelQueue {
+    fn is_empty(&self) -> bool {
+        self.entries.is_empty()
     }
 }
 
@@ -58,13 +75,20 @@ pub(super) fn stored(
 
 /// The messages that wait, the oldest first.
 #[derive(Debug, Default)]
-pub(super) struct Queue {
+pub(super) struct LevelQueue {
     entries: VecDeque<QueueEntry>,
     pub len: usize,
     /// Saturates, because a damaged journal may contain any number.
     pub bytes: usize,
     /// Bytes of the messages that are in memory.
     pub here_bytes: usize,
+    /// Requests and their ends among them, which are never dropped for others, and their bytes.
+    pub kept: usize,
+    kept_bytes: usize,
+    /// Bytes of the ends among them that are in memory.
+    pub end_bytes: usize,
+    /// The first entries, all of which are such.
+    leading_kept: usize,
     /// How many messages have left the queue.
     pub gone: u64,
     /// The memory of the entries. Messages count themselves.
@@ -74,11 +98,7 @@ pub(super) struct Queue {
 /// Entries that an empty queue keeps allocated.
 const ENTRIES_KEPT: usize = 64;
 
-impl Queue {
-    pub(super) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
+impl LevelQueue {
     /// How many messages will have left it when the newest one leaves.
     pub(super) fn end(&self) -> u64 {
         self.gone + self.len as u64
@@ -92,9 +112,31 @@ impl Queue {
     pub(super) fn push(&mut self, delivery: Delivery) {
         self.len += 1;
         self.bytes = self.bytes.saturating_add(delivery.message.bytes());
-        self.here_bytes += delivery.message.bytes();
+        self.comes(&delivery);
+        self.count_kept(delivery.of_request, 1, delivery.message.bytes());
         self.entries.push_back(QueueEntry::Here(delivery));
         self.count();
+    }
+
+    /// How many messages, and bytes, can be dropped for others.
+    pub(super) fn droppable(&self) -> (usize, usize) {
+        (self.len - self.kept, self.bytes.saturating_sub(self.kept_bytes))
+    }
+
+    #[inline]
+    fn count_kept(&mut self, of_request: bool, messages: usize, bytes: usize) {
+        if of_request {
+            self.kept += messages;
+            self.kept_bytes = self.kept_bytes.saturating_add(bytes);
+        }
+    }
+
+    #[inline]
+    fn kept_leaves(&mut self, of_request: bool, bytes: usize) {
+        if of_request {
+            self.kept -= 1;
+            self.kept_bytes = self.kept_bytes.saturating_sub(bytes);
+        }
     }
 
     #[inline]
@@ -126,6 +168,7 @@ impl Queue {
     pub(super) fn push_span(&mut self, span: DeliverySpan) {
         self.len += span.count as usize;
         self.bytes = self.bytes.saturating_add(span.bytes() as usize);
+        self.count_kept(span.manner.of_request, span.count as usize, span.bytes() as usize);
         let joined = match self.entries.back_mut() {
             Some(QueueEntry::Stored(last)) => last.extend(&span),
             _ => false,
@@ -143,6 +186,8 @@ impl Queue {
                 self.rest();
                 self.len -= 1;
                 self.gone += 1;
+                self.leading_kept = self.leading_kept.saturating_sub(1);
+                self.kept_leaves(delivery.of_request, delivery.message.bytes());
                 self.leaves(&delivery);
                 Some(delivery)
             }
@@ -153,20 +198,65 @@ impl Queue {
         }
     }
 
-    /// Drops the oldest message; returns its offset and QoS.
-    pub(super) fn drop_oldest(&mut self) -> Option<(Option<Offset>, QoS)> {
-        let entry = self.entries.pop_front()?;
-        let dropped = (entry.offset(), entry.qos());
+    /// Drops the oldest message that makes room for others, and returns it.
+    pub(super) fn drop_oldest(&mut self) -> Option<QueueEntry> {
+        if self.kept == self.len {
+            return None;
+        }
+        let mut rest = self.entries.iter().skip(self.leading_kept);
+        self.leading_kept += rest.position(|entry| !entry.of_request())?;
+        let at = self.leading_kept;
+        let entry = self.entries.remove(at)?;
         self.len -= 1;
         self.gone += 1;
-        match entry {
-            QueueEntry::Here(delivery) => self.leaves(&delivery),
+        let dropped = match entry {
+            QueueEntry::Here(delivery) => {
+                self.leaves(&delivery);
+                QueueEntry::Here(delivery)
+            }
             QueueEntry::Stored(span) => {
                 self.bytes = self.bytes.saturating_sub(span.bytes as usize);
-                self.put_back(span.rest());
+                let oldest = QueueEntry::Stored(DeliverySpan { count: 1, ..span.clone() });
+                if let Some(rest) = span.rest() {
+                    self.entries.insert(at, QueueEntry::Stored(rest));
+                }
+                oldest
+            }
+        };
+        Some(dropped)
+    }
+
+    /// Drops the oldest messages that are in memory, until `bytes` of them are gone. Returns them.
+    pub(super) fn shrink(&mut self, bytes: usize) -> Vec<QueueEntry> {
+        let mut dropped_bytes = 0;
+        self.drop_if(|delivery| {
+            let is_dropped = dropped_bytes < bytes && !delivery.of_request;
+            dropped_bytes += if is_dropped { delivery.message.bytes() } else { 0 };
+            is_dropped
+        })
+    }
+
+    /// Drops messages that are in memory. Returns them.
+    pub(super) fn drop_if(
+        &mut self,
+        mut is_dropped: impl FnMut(&Delivery) -> bool,
+    ) -> Vec<QueueEntry> {
+        let mut dropped = Vec::new();
+        for entry in std::mem::take(&mut self.entries) {
+            match entry {
+                QueueEntry::Here(delivery) if is_dropped(&delivery) => {
+                    self.len -= 1;
+                    self.gone += 1;
+                    self.kept_leaves(delivery.of_request, delivery.message.bytes());
+                    self.leaves(&delivery);
+                    dropped.push(QueueEntry::Here(delivery));
+                }
+                kept => self.entries.push_back(kept),
             }
         }
-        Some(dropped)
+        self.leading_kept = 0;
+        self.count();
+        dropped
     }
 
     /// Frees the messages that can be loaded again.
@@ -201,10 +291,13 @@ impl Queue {
             let Some(found) = find(span.first) else { break };
             let Some(QueueEntry::Stored(span)) = self.entries.pop_front() else { break };
             self.bytes = self.bytes.saturating_sub(span.bytes as usize);
+            self.kept_leaves(span.manner.of_request, span.bytes as usize);
             if let Some(message) = found {
                 self.bytes = self.bytes.saturating_add(message.bytes());
-                self.here_bytes += message.bytes();
-                here.push(Delivery::new(message, DeliveryManner::clone(&span.manner)));
+                self.count_kept(span.manner.of_request, 1, message.bytes());
+                let delivery = Delivery::new(message, DeliveryManner::clone(&span.manner));
+                self.comes(&delivery);
+                here.push(delivery);
             } else {
                 self.len -= 1;
                 self.gone += 1;
@@ -215,13 +308,21 @@ impl Queue {
         for delivery in here.into_iter().rev() {
             self.entries.push_front(QueueEntry::Here(delivery));
         }
+        self.leading_kept = 0;
         self.count();
+    }
+
+    /// Adds the bytes of a message that is in memory now.
+    fn comes(&mut self, delivery: &Delivery) {
+        self.here_bytes += delivery.message.bytes();
+        self.end_bytes += end_bytes(delivery);
     }
 
     /// Subtracts the bytes of a message that has left the queue.
     fn leaves(&mut self, delivery: &Delivery) {
         self.bytes = self.bytes.saturating_sub(delivery.message.bytes());
         self.here_bytes -= delivery.message.bytes();
+        self.end_bytes -= end_bytes(delivery);
     }
 
     fn put_back(&mut self, rest: Option<DeliverySpan>) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use slipring_wire::QoS;
 
-use crate::{Delivery, Identifiers, Message, RetainedPage};
+use crate::{Delivery, Identifiers, Message, Priority, RetainedPage};
 
 /// A search for the retained messages of one subscription, which the client gets.
 #[derive(Clone, Debug)]
@@ -35,8 +35,8 @@ pub(super) type Find<'a> = &'a mut dyn FnMut(&Replay, Option<&str>) -> RetainedP
 /// Pages that one take searches for, because topics that a filter does not match are work, too.
 const PAGES_MAX: usize = 4;
 
-/// A replay with the topic after which it begins. It is due when `place` messages have left the queue, because messages
-/// that were queued before the subscription are older than the retained ones.
+/// A replay with the topic after which it begins. It is due when `place` normal messages have left the queue, because
+/// messages that were queued before the subscription are older than the retained ones.
 #[derive(Debug)]
 struct QueuedReplay {
     replay: Replay,
@@ -131,6 +131,9 @@ impl Replays {
                     qos: message.qos.min(first.replay.qos),
                     retain: true, // MQTT-3.3.1-8
                     identifiers: first.replay.identifiers.clone(),
+                    priority: Priority::Normal,
+                    of_request: false,
+                    by_topic: false,
                 });
             }
             if let Some(next) = self.found.take().and_then(|found| found.next) {

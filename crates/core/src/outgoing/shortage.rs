@@ -1,10 +1,10 @@
 //! Freeing memory of one client when the memory budget is used up (`limits.memory_bytes`).
 //!
-//! The engine frees in this order: QoS 0 messages, the largest outbox first; then copies of queued messages that are in
-//! the journal, too; then queued messages that are only in memory, the oldest first.
+//! The engine says in which order (`docs/limits.md`): copies of messages that are in the journal, too; then QoS 0
+//! messages; then messages that were sent and are not acknowledged; then queued ones; each time by priority.
 
 use super::{Outgoing, Overflow};
-use crate::Limit;
+use crate::{Limit, Priority};
 
 /// Bytes of its outbox, and of its queue, that a client keeps when memory is short. A client that keeps up has fewer.
 pub const SHORT_BYTES: usize = 64 << 10;
@@ -12,7 +12,7 @@ pub const SHORT_BYTES: usize = 64 << 10;
 impl Outgoing {
     /// Bytes of QoS 0 messages that wait.
     pub fn outbox_bytes(&self) -> usize {
-        self.lane.queued_bytes()
+        self.outbox.queued_bytes()
     }
 
     /// Bytes of QoS 1 and 2 messages of a durable session that are in memory.
@@ -20,17 +20,18 @@ impl Outgoing {
         if self.durable.is_none() {
             return 0;
         }
-        self.queue.here_bytes.saturating_add(self.window.bytes)
+        self.queue.here_bytes().saturating_add(self.window.bytes)
     }
 
     /// Bytes of QoS 1 and 2 messages that wait in memory.
     pub fn queue_bytes(&self) -> usize {
-        self.queue.here_bytes
+        self.queue.here_bytes()
     }
 
     /// Frees memory that is not needed now, because the client was quiet for a while.
     pub fn rest(&mut self) {
-        self.lane.rest();
+        self.outbox.rest();
+        self.queue.rest();
         self.window.rest();
     }
 
@@ -46,9 +47,9 @@ impl Outgoing {
         (most, policy, Limit::MemoryBytes)
     }
 
-    /// Drops the oldest QoS 0 messages beyond what a client may keep; returns how many.
-    pub fn shrink_outbox(&mut self) -> u32 {
-        let dropped = self.lane.shrink(SHORT_BYTES);
+    /// Drops the oldest QoS 0 messages of a priority, until no more than `keep_bytes` wait; returns how many.
+    pub fn shrink_outbox(&mut self, priority: Priority, keep_bytes: usize) -> u32 {
+        let dropped = self.outbox.shrink(priority, keep_bytes);
         self.unreported += u64::from(dropped);
         dropped
     }
@@ -63,13 +64,31 @@ impl Outgoing {
         0
     }
 
-    /// Drops the oldest queued messages beyond what a client may keep in memory; returns how many.
-    pub fn shrink_queue(&mut self) -> u32 {
-        let mut dropped = 0;
-        while self.queue.here_bytes > SHORT_BYTES && !self.queue.is_stored() && self.drop_oldest() {
-            dropped += 1;
+    /// Bytes of QoS 1 and 2 messages that were sent, are not acknowledged, and are in memory.
+    pub fn sent_bytes(&self) -> usize {
+        self.window.here_bytes()
+    }
+
+    /// Frees messages of a priority that were sent and are not acknowledged, the oldest first, until no more than
+    /// `keep_bytes` of them are in memory. They cannot be sent again, unless a durable session finds them in the journal.
+    /// Returns 0, because the client may have them.
+    pub fn forget_sent(&mut self, priority: Priority, keep_bytes: usize) -> u32 {
+        let is_durable = self.durable.is_some();
+        for delivery in self.window.forget(priority, keep_bytes, is_durable) {
+            let victims = self.victims.get_or_insert_default();
+            victims.add(&delivery.message, Limit::MemoryBytes);
         }
-        self.unreported += u64::from(dropped);
-        dropped
+        0
+    }
+
+    /// Drops the oldest queued messages of a priority, until no more than `keep_bytes` of the queue are in memory;
+    /// returns how many.
+    pub fn shrink_queue(&mut self, priority: Priority, keep_bytes: usize) -> u32 {
+        let dropped = self.queue.shrink(priority, keep_bytes);
+        for entry in &dropped {
+            self.note_dropped(entry, Limit::MemoryBytes);
+        }
+        self.unreported += dropped.len() as u64;
+        dropped.len() as u32
     }
 }

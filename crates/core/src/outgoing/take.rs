@@ -1,19 +1,18 @@
 //! Taking a client's messages as bytes: within its in-flight window, its packet size and its topic aliases.
 
-use slipring_wire::{Ack, Packet, PacketId, Properties, Publish, QoS, RawPacket, Reason, Version};
+use slipring_wire::{Ack, Packet, PacketId, Properties, Publish, QoS, Reason};
 
-use super::lane::Encoded;
 use super::replay::Find;
 use super::window::Again;
 use super::{Outgoing, Peer, Replay, Terms};
 use crate::delivery::{self, TopicAlias};
-use crate::{Delivery, Extras, Millis, Packets, RetainedPage, SharedBytes};
+use crate::{Delivery, Extras, Millis, Packets, Priority, RetainedPage, SharedBytes, memory};
 
-/// Bytes taken at one time, unless one message alone is larger. The rest follows when they are written.
-pub(super) const SLICE_BYTES: usize = 256 << 10;
+/// The most bytes taken at one time for a client that gets messages of several priorities.
+const RANKED_SLICE_BYTES: usize = 64 << 10;
 
 /// Messages encoded at one time, so that a take is no longer than a turn.
-const ENCODED_MAX: u64 = 512;
+pub(super) const ENCODED_MAX: u64 = 512;
 
 /// The result of a take, and the losses since the last one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,12 +35,6 @@ pub struct Taken {
     pub looks: bool,
 }
 
-impl Taken {
-    fn has_room(&self, out: &Packets) -> bool {
-        out.len() < SLICE_BYTES && self.encoded < ENCODED_MAX
-    }
-}
-
 /// The source of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
@@ -54,8 +47,8 @@ enum Source {
 impl Outgoing {
     /// Appends the packets that can be sent now to `out`; `find` searches for a page of retained messages of a filter.
     ///
-    /// First come packets that are sent again, then the queue with retained messages in their places, then QoS 0, and
-    /// last the answers to requests.
+    /// First come packets that are sent again, then messages of high priority, then the queue with retained messages in
+    /// their places, then QoS 0, and last the answers to requests.
     pub fn take(
         &mut self,
         now_ms: Millis,
@@ -66,12 +59,13 @@ impl Outgoing {
         let mut taken = Taken::default();
         if let Some(mut peer) = self.peer.take() {
             self.take_again(&mut peer, now_ms, &mut taken, out);
+            self.take_high(&mut peer, now_ms, &mut taken, out);
             self.replays.pages = 0;
             self.take_replays(&mut peer, now_ms, find, &mut taken, out);
             while self.take_queue(&mut peer, now_ms, &mut taken, out) && !self.replays.is_paused() {
                 self.take_replays(&mut peer, now_ms, find, &mut taken, out);
             }
-            self.take_lane(&mut peer, now_ms, &mut taken, out);
+            self.take_outbox(&mut peer, now_ms, &mut taken, out);
             self.answers.take(out);
             self.peer = Some(peer);
             taken.held = !self.queue.is_empty() && self.hold();
@@ -85,14 +79,32 @@ impl Outgoing {
         taken
     }
 
+    /// Bytes taken at one time. They are fewer if messages of another priority wait, or have waited lately: a message
+    /// cannot overtake what was taken before it.
+    pub(super) fn slice_bytes(&self) -> usize {
+        let is_plain = self.outbox.is_plain() && self.queue.is_plain();
+        let most = memory::slice_bytes();
+        if is_plain { most } else { most.min(RANKED_SLICE_BYTES) }
+    }
+
+    fn has_room(&self, taken: &Taken, out: &Packets) -> bool {
+        out.len() < self.slice_bytes() && taken.encoded < ENCODED_MAX
+    }
+
+    /// Whether there is room beside what lower levels get in any case.
+    fn has_room_for_high(&self, taken: &Taken, out: &Packets) -> bool {
+        out.len() < self.slice_bytes() / 16 * 15 && taken.encoded < ENCODED_MAX / 16 * 15
+    }
+
     fn take_again(&mut self, peer: &mut Peer, now: Millis, taken: &mut Taken, out: &mut Packets) {
         let most = self.window_max(&peer.terms);
-        while taken.has_room(out) {
+        while self.has_room(taken, out) {
             match self.window.resend(most.messages) {
                 None => return,
                 Some(Again::Publish(id, delivery)) => {
                     taken.encoded += 1;
-                    if self.encode(peer, &delivery, Some((id, true)), now, out) {
+                    let is_over = delivery.message.is_withdrawn();
+                    if !is_over && self.encode(peer, &delivery, Some((id, true)), now, out) {
                         taken.messages += 1;
                         self.note_again(delivery.qos);
                     } else if self.give_up(id) {
@@ -104,6 +116,28 @@ impl Outgoing {
                     self.note_again(QoS::ExactlyOnce);
                 }
             }
+        }
+    }
+
+    /// Takes messages of high priority, while it is their turn.
+    fn take_high(&mut self, peer: &mut Peer, now: Millis, taken: &mut Taken, out: &mut Packets) {
+        // While retained messages are sent, the lower levels of the outbox have no turn that high ones could wait for.
+        let is_alone = !self.replays.is_empty();
+        while (self.outbox.next() == Priority::High
+            || (is_alone && self.outbox.has(Priority::High)))
+            && self.has_room_for_high(taken, out)
+        {
+            let bytes = self.slice_bytes() / 16 * 15;
+            self.take_turn(peer, Priority::High, now, bytes, taken, out);
+        }
+        let most = self.window_max(&peer.terms);
+        while self.has_room_for_high(taken, out) && self.window.has_room(most) {
+            let is_due = self.replays.is_due(self.queue.gone());
+            if self.queue.next(is_due) != Priority::High {
+                return;
+            }
+            let Some(delivery) = self.queue.pop(Priority::High, is_due) else { return };
+            self.deliver(peer, delivery, Source::Queue, now, taken, out);
         }
     }
 
@@ -119,12 +153,13 @@ impl Outgoing {
             return;
         }
         let most = self.window_max(&peer.terms);
-        while taken.has_room(out) {
-            let Some(delivery) = self.replays.peek(self.queue.gone, find) else { break };
+        while self.has_room(taken, out) {
+            let Some(delivery) = self.replays.peek(self.queue.gone(), find) else { break };
             if delivery.qos > QoS::AtMostOnce && !self.window.has_room(most) {
                 break;
             }
             self.replays.advance();
+            self.queue.took(Priority::Normal, delivery.message.bytes(), true);
             self.deliver(peer, delivery, Source::Retained, now, taken, out);
         }
         let progress = self.replays.progress();
@@ -144,11 +179,13 @@ impl Outgoing {
         out: &mut Packets,
     ) -> bool {
         let most = self.window_max(&peer.terms);
-        while taken.has_room(out) && self.window.has_room(most) {
-            if self.replays.is_due(self.queue.gone) {
+        while self.has_room(taken, out) && self.window.has_room(most) {
+            let is_due = self.replays.is_due(self.queue.gone());
+            let level = self.queue.next(is_due);
+            if is_due && level == Priority::Normal {
                 return true;
             }
-            let Some(delivery) = self.queue.pop() else { return false };
+            let Some(delivery) = self.queue.pop(level, is_due) else { return false };
             self.deliver(peer, delivery, Source::Queue, now, taken, out);
         }
         false
@@ -174,6 +211,7 @@ impl Outgoing {
         match id {
             Some(id) if sent => {
                 self.note_sent(id, &delivery, source);
+                self.pace.sent(id, now);
                 self.window.send(delivery);
             }
             Some(_) => self.note_gone(&delivery, source),
@@ -221,7 +259,9 @@ impl Outgoing {
             identifiers: delivery.identifiers.as_deref().unwrap_or_default(),
             ..Extras::default()
         };
+        let topic = delivery.topic();
         let publish = Publish {
+            topic: &topic,
             dup: packet.is_some_and(|(_, again)| again),
             qos: delivery.qos,
             retain: delivery.retain,
@@ -233,7 +273,7 @@ impl Outgoing {
 
     /// Encodes a message with its topic alias and the number of dropped messages; without them if the packet is too large
     /// with them.
-    fn encode_within(
+    pub(super) fn encode_within(
         &mut self,
         peer: &mut Peer,
         publish: Publish<'_>,
@@ -256,52 +296,6 @@ impl Outgoing {
         self.dropped += 1;
         self.unreported += 1;
         false
-    }
-
-    fn take_lane(&mut self, peer: &mut Peer, now: Millis, taken: &mut Taken, out: &mut Packets) {
-        if !self.replays.is_empty() {
-            return; // retained messages are older than those in the outbox
-        }
-        // The outbox has its own slice, so that a queue that is never empty does not delay it.
-        let bytes = out.len() + SLICE_BYTES;
-        while !self.lane.is_empty()
-            && out.len() < bytes
-            && taken.encoded < ENCODED_MAX
-            && (self.lane.is_expiring() || self.unreported > 0 || peer.aliases.is_allowed())
-        {
-            self.take_one(peer, now, taken, out);
-        }
-        if !self.lane.is_empty() && out.len() < bytes && taken.encoded < ENCODED_MAX {
-            taken.messages += self.lane.take(out, bytes);
-        }
-    }
-
-    /// Takes one QoS 0 message that has to be encoded again.
-    fn take_one(&mut self, peer: &mut Peer, now: Millis, taken: &mut Taken, out: &mut Packets) {
-        let mut lane = std::mem::take(&mut self.lane);
-        lane.take_one(|encoded| {
-            let Encoded { bytes, payload, expires_ms } = *encoded;
-            taken.encoded += 1;
-            if expires_ms.is_some_and(|at| at <= now) {
-                self.expired += 1;
-                return;
-            }
-            let Some(publish) = decode(bytes, peer.terms.version) else { return };
-            let left_s = expires_ms.map(|at| crate::message::seconds_left(at, now));
-            let extras = Extras { left_s, ..Extras::default() };
-            taken.messages += u64::from(self.encode_within(peer, publish, payload, extras, out));
-        });
-        self.lane = lane;
-    }
-}
-
-/// Decodes a message that we encoded: the whole packet, or its head in front of a shared payload.
-fn decode(bytes: &[u8], version: Version) -> Option<Publish<'_>> {
-    let length = bytes.iter().skip(1).position(|byte| byte & 0x80 == 0)?;
-    let raw = RawPacket { first: bytes[0], body: bytes.get(length + 2..)?, length: bytes.len() };
-    match Packet::decode(&raw, version) {
-        Ok(Packet::Publish(publish)) => Some(publish),
-        _ => None,
     }
 }
 

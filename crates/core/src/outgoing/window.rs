@@ -17,9 +17,11 @@ const SLOTS_KEPT: usize = 64;
 
 /// The state of one message.
 #[derive(Clone, Debug)]
-enum State {
+pub(super) enum FlightState {
     /// Sent, and not acknowledged.
     Sent(QueueEntry),
+    /// Sent, and not acknowledged; its bytes were freed because memory was short. On the next connection it is lost.
+    Forgotten(QoS),
     /// PUBREC was received and PUBREL sent; the client has the message (MQTT-4.3.3-8).
     Released,
     /// Settled; the slot is removed after those in front of it.
@@ -27,8 +29,8 @@ enum State {
 }
 
 #[derive(Clone, Debug)]
-struct Slot {
-    state: State,
+pub(super) struct FlightSlot {
+    pub state: FlightState,
     /// Whether it counts against the client's receive maximum on this connection.
     counted: bool,
 }
@@ -36,13 +38,13 @@ struct Slot {
 /// The window. Identifiers are used in turn, so that an identifier determines the position of its slot.
 #[derive(Debug)]
 pub(super) struct Window {
-    slots: VecDeque<Slot>,
+    pub slots: VecDeque<FlightSlot>,
     /// The identifier of the first slot.
     first: u16,
     /// How many slots are `counted`.
     outstanding: usize,
     /// The next slot to send again on this connection.
-    resent: usize,
+    pub resent: usize,
     /// Bytes of the messages in it.
     pub bytes: usize,
     /// The memory of the slots. Messages count themselves.
@@ -119,9 +121,9 @@ impl Window {
     /// Adds a message that was sent with the next identifier.
     pub(super) fn send(&mut self, delivery: Delivery) {
         self.bytes += delivery.message.bytes();
-        let state = State::Sent(QueueEntry::Here(delivery));
-        self.slots.push_back(Slot { state, counted: true });
-        self.counted.set(self.slots.capacity() * size_of::<Slot>());
+        let state = FlightState::Sent(QueueEntry::Here(delivery));
+        self.slots.push_back(FlightSlot { state, counted: true });
+        self.counted.set(self.slots.capacity() * size_of::<FlightSlot>());
         self.outstanding += 1;
         self.resent = self.slots.len();
     }
@@ -130,7 +132,8 @@ impl Window {
     pub(super) fn acked(&mut self, id: PacketId) -> Option<Gone> {
         let at = self.find(id)?;
         match &self.slots[at].state {
-            State::Sent(entry) if entry.qos() == QoS::AtLeastOnce => self.finish(at),
+            FlightState::Sent(entry) if entry.qos() == QoS::AtLeastOnce => self.finish(at),
+            FlightState::Forgotten(QoS::AtLeastOnce) => self.finish(at),
             _ => None,
         }
     }
@@ -143,10 +146,15 @@ impl Window {
     /// PUBREC: the client has the message, and gets PUBREL.
     pub(super) fn received(&mut self, id: PacketId) -> Received {
         match self.find(id).map(|at| &mut self.slots[at].state) {
-            Some(State::Released) => Received::Before,
-            Some(state) if matches!(&*state, State::Sent(sent) if sent.qos() == QoS::ExactlyOnce) =>
+            Some(FlightState::Released) => Received::Before,
+            Some(state @ FlightState::Forgotten(QoS::ExactlyOnce)) => {
+                *state = FlightState::Released;
+                Received::Before
+            }
+            Some(state) if matches!(&*state, FlightState::Sent(sent) if sent.qos() == QoS::ExactlyOnce) =>
             {
-                let State::Sent(entry) = std::mem::replace(state, State::Released) else {
+                let FlightState::Sent(entry) = std::mem::replace(state, FlightState::Released)
+                else {
                     return Received::Unknown;
                 };
                 self.bytes -= entry.bytes();
@@ -159,37 +167,51 @@ impl Window {
     /// PUBCOMP: settles a QoS 2 message.
     pub(super) fn completed(&mut self, id: PacketId) -> Option<Gone> {
         let at = self.find(id)?;
-        if matches!(self.slots[at].state, State::Released) { self.finish(at) } else { None }
+        if matches!(self.slots[at].state, FlightState::Released) { self.finish(at) } else { None }
     }
 
     /// The message that was sent with this identifier and is not acknowledged.
     pub(super) fn sent(&self, id: PacketId) -> Option<&QueueEntry> {
         match &self.slots[self.find(id)?].state {
-            State::Sent(entry) => Some(entry),
+            FlightState::Sent(entry) => Some(entry),
             _ => None,
         }
     }
 
-    /// A new connection: everything unsettled is sent again (MQTT-4.4.0-1).
-    pub(super) fn restart(&mut self) {
+    /// A new connection: everything unsettled is sent again (MQTT-4.4.0-1). Returns how many messages cannot be sent
+    /// again. The identifier of one at QoS 2 is released, because the client may have the message.
+    pub(super) fn restart(&mut self) -> u64 {
+        let mut lost = 0;
         self.resent = 0;
         self.outstanding = 0;
-        self.slots.iter_mut().for_each(|slot| slot.counted = false);
+        for slot in &mut self.slots {
+            slot.counted = false;
+            if let FlightState::Forgotten(qos) = slot.state {
+                lost += 1;
+                slot.state = if qos == QoS::ExactlyOnce {
+                    FlightState::Released
+                } else {
+                    FlightState::Settled
+                };
+            }
+        }
+        self.drop_settled();
+        lost
     }
 
     /// Whether the next message to send again has to be loaded.
     pub(super) fn is_stored(&self) -> bool {
         let mut rest = self.slots.range(self.resent..).map(|slot| &slot.state);
-        let next = rest.find(|state| !matches!(state, State::Settled));
-        matches!(next, Some(State::Sent(QueueEntry::Stored(_))))
+        let next = rest.find(|state| !matches!(state, FlightState::Settled));
+        matches!(next, Some(FlightState::Sent(QueueEntry::Stored(_))))
     }
 
     /// Frees the messages that can be loaded again.
     pub(super) fn unload(&mut self) {
         for slot in &mut self.slots {
-            let State::Sent(QueueEntry::Here(delivery)) = &slot.state else { continue };
+            let FlightState::Sent(QueueEntry::Here(delivery)) = &slot.state else { continue };
             if let Some(span) = stored(delivery, None) {
-                slot.state = State::Sent(QueueEntry::Stored(span));
+                slot.state = FlightState::Sent(QueueEntry::Stored(span));
             }
         }
     }
@@ -205,7 +227,7 @@ impl Window {
     /// The messages to send again that are not in memory: each with its offset and bytes.
     pub(super) fn stored(&self) -> impl Iterator<Item = (Offset, u32)> {
         self.slots.range(self.resent..).filter_map(|slot| match &slot.state {
-            State::Sent(QueueEntry::Stored(span)) => Some((span.first, span.bytes)),
+            FlightState::Sent(QueueEntry::Stored(span)) => Some((span.first, span.bytes)),
             _ => None,
         })
     }
@@ -218,7 +240,7 @@ impl Window {
         let mut lost = Vec::new();
         for at in 0..self.slots.len() {
             let id = self.id_at(at);
-            let State::Sent(entry) = &mut self.slots[at].state else { continue };
+            let FlightState::Sent(entry) = &mut self.slots[at].state else { continue };
             let QueueEntry::Stored(span) = &*entry else { continue };
             match find(span.first) {
                 None => {}
@@ -243,11 +265,11 @@ impl Window {
             // Identifiers were used in turn, but settled ones are missing: their slots are filled in.
             let at = window.distance(sent.packet_id);
             while window.slots.len() <= at {
-                window.slots.push_back(Slot { state: State::Settled, counted: false });
+                window.slots.push_back(FlightSlot { state: FlightState::Settled, counted: false });
             }
             let entry = sent.message.clone().map(QueueEntry::Stored);
             window.bytes += entry.as_ref().map_or(0, QueueEntry::bytes);
-            window.slots[at].state = entry.map_or(State::Released, State::Sent);
+            window.slots[at].state = entry.map_or(FlightState::Released, FlightState::Sent);
         }
         window
     }
@@ -259,19 +281,19 @@ impl Window {
             let id = self.id_at(at);
             let slot = &mut self.slots[at];
             match &slot.state {
-                State::Sent(QueueEntry::Stored(_)) => return None,
-                State::Sent(_) if self.outstanding >= messages_max => return None,
-                State::Sent(QueueEntry::Here(delivery)) => {
+                FlightState::Sent(QueueEntry::Stored(_)) => return None,
+                FlightState::Sent(_) if self.outstanding >= messages_max => return None,
+                FlightState::Sent(QueueEntry::Here(delivery)) => {
                     slot.counted = true;
                     self.outstanding += 1;
                     self.resent += 1;
                     return Some(Again::Publish(id, delivery.clone()));
                 }
-                State::Released => {
+                FlightState::Released => {
                     self.resent += 1;
                     return Some(Again::Release(id));
                 }
-                State::Settled => self.resent += 1,
+                FlightState::Settled | FlightState::Forgotten(_) => self.resent += 1,
             }
         }
         None
@@ -279,21 +301,26 @@ impl Window {
 
     fn finish(&mut self, at: usize) -> Option<Gone> {
         let slot = &mut self.slots[at];
-        let gone = match std::mem::replace(&mut slot.state, State::Settled) {
-            State::Settled => return None,
-            State::Sent(entry) => {
+        let gone = match std::mem::replace(&mut slot.state, FlightState::Settled) {
+            FlightState::Settled => return None,
+            FlightState::Sent(entry) => {
                 self.bytes -= entry.bytes();
                 Gone { offset: entry.offset(), qos: entry.qos() }
             }
-            State::Released => Gone { offset: None, qos: QoS::ExactlyOnce },
+            FlightState::Forgotten(qos) => Gone { offset: None, qos },
+            FlightState::Released => Gone { offset: None, qos: QoS::ExactlyOnce },
         };
         self.outstanding -= usize::from(std::mem::take(&mut slot.counted));
-        while matches!(self.slots.front(), Some(Slot { state: State::Settled, .. })) {
+        self.drop_settled();
+        Some(gone)
+    }
+
+    fn drop_settled(&mut self) {
+        while matches!(self.slots.front(), Some(FlightSlot { state: FlightState::Settled, .. })) {
             self.slots.pop_front();
             self.first = self.first % u16::MAX + 1;
             self.resent = self.resent.saturating_sub(1);
         }
-        Some(gone)
     }
 
     fn find(&self, id: PacketId) -> Option<usize> {

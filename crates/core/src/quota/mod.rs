@@ -122,6 +122,12 @@ impl Limits {
         [messages, (self.waiting_bytes, Limit::WaitingBytes)].map(|all| self.quota(all, one))
     }
 
+    /// How requests are divided.
+    pub fn requests_quota(&self) -> Quota {
+        let one = (self.owner_requests_percent, Limit::OwnerRequests);
+        self.quota((self.requests, Limit::Requests), one)
+    }
+
     /// How parameters are divided.
     pub fn parameters_quota(&self) -> Quota {
         let one = (self.owner_parameters_percent, Limit::OwnerParameters);

@@ -45,6 +45,13 @@ impl Owner {
         Self(text.into())
     }
 
+    /// Whether it is the broker, or an address of the broker's own machine: loopback or a Unix socket.
+    pub fn is_on_this_machine(&self) -> bool {
+        let address = self.0.strip_prefix("address:");
+        let is_loopback = |ip: &str| ip.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
+        self == Self::broker() || address.is_some_and(|ip| ip == "unix" || is_loopback(ip))
+    }
+
     /// The owner with the text of [`Owner::as_str`].
     pub fn named(text: &str) -> Self {
         Self(text.into())

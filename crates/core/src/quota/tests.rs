@@ -118,3 +118,16 @@ fn an_owner_is_a_proven_user_or_an_address() {
         assert_eq!(Owner::named(text), owner);
     }
 }
+
+#[test]
+fn clients_of_this_machine_come_by_loopback_or_by_a_unix_socket() {
+    for address in
+        ["127.0.0.1:1883", "127.8.8.8:1", "[::1]:1883", "[::ffff:127.0.0.1]:1", "unix:/s"]
+    {
+        assert!(Owner::of(None, address).is_on_this_machine(), "{address}");
+    }
+    for address in ["192.0.2.7:1883", "[2001:db8::1]:1883"] {
+        assert!(!Owner::of(None, address).is_on_this_machine(), "{address}");
+    }
+    assert!(!Owner::of(Some("unix"), "127.0.0.1:1").is_on_this_machine(), "a user is no address");
+}

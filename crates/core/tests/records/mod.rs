@@ -44,10 +44,6 @@ pub struct Parts {
     needs: Option<Needs>,
 }
 
-pub fn manner(qos: QoS) -> DeliveryManner {
-    DeliveryManner { qos, retain: false, identifiers: None }
-}
-
 fn qos() -> impl Strategy<Value = QoS> {
     prop_oneof![Just(QoS::AtMostOnce), Just(QoS::AtLeastOnce), Just(QoS::ExactlyOnce)]
 }
@@ -173,8 +169,17 @@ impl Parts {
         let (qos, identifier) = (self.qos, self.index);
         match self.kind {
             6 => {
-                let needs = self.needs;
-                let options = Options { qos, no_local, retain_as_published, identifier, needs };
+                let (needs, serve) = (self.needs, self.index as u16);
+                let priority = no_local.then_some(Priority::High);
+                let options = Options {
+                    qos,
+                    no_local,
+                    retain_as_published,
+                    identifier,
+                    needs,
+                    serve,
+                    priority,
+                };
                 let list: RangeSet =
                     self.identifiers.iter().map(|index| (*index).min(u32::MAX - 1)).collect();
                 let list = (!list.is_empty()).then_some(Cow::Owned(list));
@@ -187,13 +192,19 @@ impl Parts {
         }
     }
 
+    fn priority(&self) -> Priority {
+        [Priority::Low, Priority::Normal, Priority::High][usize::from(self.id % 3)]
+    }
+
     fn delivery(&self) -> DeliveryRecord {
         let (session, offset, count) = (self.session, self.offset, self.count);
         let packet_id = PacketId::new(self.id).unwrap();
         let qos = self.qos.max(QoS::AtLeastOnce);
         let bytes = self.index;
         let identifiers = (!self.identifiers.is_empty()).then(|| self.identifiers.clone().into());
-        let manner = DeliveryManner { qos, retain: self.flags[1], identifiers };
+        let (retain, priority) = (self.flags[1], self.priority());
+        let (of_request, by_topic) = (self.flags[0], self.flags[0] && self.id % 2 == 0);
+        let manner = DeliveryManner { qos, retain, identifiers, priority, of_request, by_topic };
         match self.kind {
             10 => DeliveryRecord::Delivered { session, first: self.index, count, bytes, manner },
             11 => DeliveryRecord::DeliveredAt { session, offset, count, bytes, manner },
@@ -211,7 +222,7 @@ impl Parts {
     fn message(&self) -> StockRecord<'_> {
         let (offset, index) = (self.offset, self.index);
         let expires_ns = self.flags[0].then_some(self.time_ns);
-        let priority = [Priority::Low, Priority::Normal, Priority::High][usize::from(self.id % 3)];
+        let priority = self.priority();
         match self.kind {
             18 => StockRecord::Unretained { index },
             19 => {
@@ -222,6 +233,7 @@ impl Parts {
             }
             20 => StockRecord::Waiting { index, priority, expires_ns },
             21 => StockRecord::WaitingAt { offset, priority, expires_ns },
+            22 if self.flags[1] => StockRecord::RetainedDropped { offset, topic: &self.text },
             _ => StockRecord::Taken { offset },
         }
     }

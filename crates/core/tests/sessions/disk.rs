@@ -6,8 +6,13 @@ use proptest::prelude::prop;
 use slipring_core::ledger::{
     BatchHead, DeliveryManner, DeliveryRecord, Ledger, Record, SessionRecord,
 };
-use slipring_core::{Durability, JournalPlace, Message, Offset, SessionKey};
+use slipring_core::{Durability, JournalPlace, Message, Offset, Priority, SessionKey};
 use slipring_wire::{Publish, QoS};
+
+/// The priority of a message: all levels occur.
+pub fn priority(number: u32) -> Priority {
+    [Priority::Normal, Priority::High, Priority::Normal, Priority::Low][number as usize % 4]
+}
 
 /// The key of the only session.
 pub const SESSION: SessionKey = SessionKey::new(7);
@@ -70,7 +75,7 @@ impl Disk {
 
     /// Appends a message for the session.
     pub fn deliver(&mut self, qos: QoS, number: u32) -> Arc<Message> {
-        let manner = DeliveryManner { qos, retain: false, identifiers: None };
+        let manner = DeliveryManner { priority: priority(number), ..DeliveryManner::plain(qos) };
         let message = message(qos, number);
         let bytes = message.bytes() as u32;
         let record = Record::Delivery(DeliveryRecord::Delivered {

@@ -86,7 +86,7 @@ impl World {
         let payload = number.to_be_bytes();
         let publish = Publish { qos, ..Publish::new("t", &payload) };
         let message = Arc::new(Message::new(&publish, "t".into(), 0));
-        let delivery = Delivery { message, qos, retain: false, identifiers: None };
+        let delivery = Delivery::plain(message, qos);
         assert!(matches!(self.outgoing.push(delivery), Pushed::Quiet | Pushed::Wake));
         self.published.push((qos, number));
     }

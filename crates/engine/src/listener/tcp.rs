@@ -13,6 +13,9 @@ use super::BACKLOG;
 const PROBE_AFTER: Duration = Duration::from_secs(60);
 const PROBE_EVERY: Duration = Duration::from_secs(15);
 const PROBES: u32 = 4;
+/// Bytes that the kernel keeps for a client beyond what it could send. The rest waits in the outbox, where messages of
+/// higher priority overtake it.
+const UNSENT_BYTES: u32 = 128 << 10;
 
 /// Listens on the first address of HOST:PORT that can be had.
 pub(super) fn bind(listen: &str) -> std::io::Result<TcpListener> {
@@ -32,7 +35,9 @@ fn bind_one(address: SocketAddr) -> std::io::Result<TcpListener> {
     socket.set_nonblocking(true)?;
     let probes =
         TcpKeepalive::new().with_time(PROBE_AFTER).with_interval(PROBE_EVERY).with_retries(PROBES);
-    socket.set_tcp_keepalive(&probes)?; // each connection has it from its listener
+    // Each connection has these from its listener.
+    socket.set_tcp_keepalive(&probes)?;
+    socket.set_tcp_notsent_lowat(UNSENT_BYTES)?;
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;
     Ok(socket.into())
@@ -55,5 +60,6 @@ mod tests {
         assert_eq!(socket.tcp_keepalive_time().unwrap(), PROBE_AFTER);
         assert_eq!(socket.tcp_keepalive_interval().unwrap(), PROBE_EVERY);
         assert_eq!(socket.tcp_keepalive_retries().unwrap(), PROBES);
+        assert_eq!(socket.tcp_notsent_lowat().unwrap(), UNSENT_BYTES);
     }
 }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use slipring_core::table::{Needs, SELECTIONS, Selection, SelectionFilter};
 use slipring_core::{Holder, Limit, Options, Principal, Right, Work};
 use slipring_wire::frame::RangeSet;
-use slipring_wire::shared;
+use slipring_wire::{served, shared};
 
 use crate::broker::Broker;
 use crate::client::Client;
 use crate::connection_handle::ConnectionHandle;
 use crate::post::Post;
-use crate::routes::topics_of;
+use crate::routes::{Routes, topics_of};
 use crate::table::SharedTable;
 
 /// Answers what a session asks of the broker before it enters a client's filters.
@@ -21,11 +21,13 @@ pub(crate) struct Choosing<'a> {
     from: Principal<'a>,
     /// The room that the earlier filters of the packet take.
     taken: usize,
+    /// The memory that they take in the topic tree.
+    filters_bytes: usize,
 }
 
 impl<'a> Choosing<'a> {
     pub fn new(broker: &'a Broker, client: &'a Client, connection: &'a ConnectionHandle) -> Self {
-        Self { broker, client, from: client.principal(connection), taken: 0 }
+        Self { broker, client, from: client.principal(connection), taken: 0, filters_bytes: 0 }
     }
 }
 
@@ -40,7 +42,14 @@ impl slipring_core::SubscriptionChecks for Choosing<'_> {
 
     fn is_read(&mut self, filter: &str) -> bool {
         let table = &self.broker.table;
-        table.is_used() && table.lock().table.registry.matches_any(topics_of(filter))
+        served(filter).is_none()
+            && table.is_used()
+            && table.lock().table.registry.matches_any(topics_of(filter))
+    }
+
+    fn has_memory_for(&mut self, filter: &str) -> bool {
+        self.filters_bytes += Routes::bytes_of(filter);
+        self.broker.topics.routes().has_memory_for(self.filters_bytes)
     }
 
     fn check_room(&mut self, filter: &str, identifier: u32, needs: Needs) -> Result<(), Limit> {
@@ -60,7 +69,7 @@ impl SharedTable {
     /// Looks for the parameters that a filter matches until the turn is over. Returns whether they are known now, so
     /// that entering the filter does not lock the table for long.
     pub fn find(&self, filter: &str, work: &mut Work) -> bool {
-        if !self.is_used() {
+        if !self.is_used() || served(filter).is_some() {
             return true;
         }
         let topics = match (shared(filter), SelectionFilter::parse(filter)) {

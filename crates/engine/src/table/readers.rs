@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use slipring_core::requests::Balance;
 use slipring_core::table::{
     Names, PlainOutlet, PlainRoom, PlainTerms, ReaderId, SampleWriter, text,
 };
@@ -238,7 +239,7 @@ impl PlainOutlet for ReaderOutlet<'_> {
         let (client, identifiers) = match (reader, &self.share) {
             (ReaderId::Client(key), _) => (self.reader_clients.clients.get(&key), identifiers),
             (ReaderId::Share(_), Some(share)) => {
-                let (member, _) = share.choose();
+                let (member, _) = share.choose(Balance::default());
                 (Some(&member.client), member.identifiers.as_deref().unwrap_or_default())
             }
             (ReaderId::Share(_), None) => (None, identifiers),

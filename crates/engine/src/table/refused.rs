@@ -9,7 +9,7 @@ use slipring_wire::{Packet, Publish};
 
 use crate::broker::Broker;
 use crate::client::Client;
-use crate::event::EventKind;
+use crate::event::{EventKind, Report};
 use crate::post::Post;
 
 /// The topic that a client subscribes to.
@@ -35,14 +35,10 @@ impl Refused {
         why: &str,
         post: &mut Post,
     ) {
-        self.count += 1;
-        let now_ms = broker.clock.now_ms();
-        if self.told_ms.is_some_and(|told_ms| now_ms < told_ms + TELL_MS) {
-            return;
-        }
-        self.told_ms = Some(now_ms);
-        let count = std::mem::take(&mut self.count);
-        broker.monitor.report(EventKind::PublishRefused, &client.name, in_words(topic, why, count));
+        let Some(count) = self.due(broker.clock.now_ms()) else { return };
+        let detail = in_words(why, count);
+        let refused = Report::new(EventKind::PublishRefused, &client.name);
+        broker.monitor.tell(&refused.topic(topic).detail(&detail));
         if !client.state().session.has(TOPIC) {
             return;
         }
@@ -52,11 +48,31 @@ impl Refused {
         Packet::Publish(Publish::new(TOPIC, &json)).encode(version, &mut packet);
         post.push_packets(broker, client, &packet);
     }
+
+    /// Counts one more message that the client has no right to publish, and reports it if the last report is long
+    /// enough ago.
+    #[cold]
+    pub fn add_unauthorized(&mut self, broker: &Broker, client: &Client, topic: &str) {
+        let Some(count) = self.due(broker.clock.now_ms()) else { return };
+        let detail = in_words("it may not publish there", count);
+        let refused = Report::new(EventKind::Unauthorized, &client.name);
+        broker.monitor.tell(&refused.topic(topic).detail(&detail));
+    }
+
+    /// Counts one more. If a report is due, returns how many it is about.
+    fn due(&mut self, now_ms: Millis) -> Option<u64> {
+        self.count += 1;
+        if self.told_ms.is_some_and(|told_ms| now_ms < told_ms + TELL_MS) {
+            return None;
+        }
+        self.told_ms = Some(now_ms);
+        Some(std::mem::take(&mut self.count))
+    }
 }
 
-fn in_words(topic: &str, why: &str, count: u64) -> String {
+fn in_words(why: &str, count: u64) -> String {
     match count {
-        1 => format!("{topic}: {why}"),
-        _ => format!("{topic}: {why}; {} more since it was told last", count - 1),
+        1 => why.into(),
+        _ => format!("{why}; {} more since it was told last", count - 1),
     }
 }

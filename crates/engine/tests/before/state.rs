@@ -159,7 +159,7 @@ fn options(options: Options) -> Value {
 }
 
 fn messages(span: &DeliverySpan) -> Value {
-    let DeliveryManner { qos, retain, identifiers } = &*span.manner;
+    let DeliveryManner { qos, retain, identifiers, .. } = &*span.manner;
     json!({
         "first": span.first, "count": span.count, "bytes": span.bytes, "qos": *qos as u8,
         "retain": retain, "identifiers": identifiers.as_deref(),

@@ -43,7 +43,7 @@ fn event(engine: &Engine, words: &str) -> String {
     let until = Instant::now() + Duration::from_secs(20);
     let mut seen = Vec::new();
     while Instant::now() < until {
-        for event in engine.take_events().0 {
+        for event in engine.take_events().events {
             if event.detail.contains(words) {
                 return event.detail;
             }

@@ -5,31 +5,49 @@ use std::sync::Arc;
 use super::{JournalReader, avoid};
 use crate::error::ReadError;
 use crate::format::{BatchHeader, Flaw};
-use crate::message::{Messages, StoredMessage};
+use crate::message::{FoundMessage, Messages, StoredMessage};
 use crate::scan::{CheckDepth, ScanStep};
 use crate::segment::JournalPosition;
 
-type Answers = Vec<Result<StoredMessage, ReadError>>;
+type Each<'a> = &'a mut dyn FnMut(Result<FoundMessage<'_>, ReadError>);
 
 impl JournalReader {
     /// The messages at some offsets, which ascend: one result for each. Those of one batch are read
     /// together.
     pub fn messages(&mut self, offsets: &[u64]) -> Vec<Result<StoredMessage, ReadError>> {
         let mut answers = Vec::with_capacity(offsets.len());
-        let mut near = None;
-        while let Some(wanted) = offsets.get(answers.len()..).filter(|left| !left.is_empty()) {
-            match self.take_stored(wanted, near, &mut answers) {
+        let mut publisher: Arc<str> = Arc::default();
+        self.visit(offsets, &mut |found| {
+            answers.push(found.map(|found| {
+                if *publisher != *found.publisher {
+                    publisher = found.publisher.into();
+                }
+                found.to_stored(Arc::clone(&publisher))
+            }));
+        });
+        answers
+    }
+
+    /// Calls `each` once for each of some offsets, which ascend, with the message there. Copies nothing.
+    pub fn visit(&mut self, offsets: &[u64], each: Each<'_>) {
+        let (mut taken, mut near) = (0, None);
+        while taken < offsets.len() {
+            let wanted = &offsets[taken..];
+            let mut take = |found: Result<FoundMessage<'_>, ReadError>| {
+                taken += 1;
+                each(found);
+            };
+            match self.take_stored(wanted, near, &mut take) {
                 Ok(next) => near = Some(next),
                 Err(ReadError::Beyond { end, written, .. }) => {
                     // The other offsets are larger, so they are beyond the end too.
                     let beyond =
                         |asked: &u64| Err(ReadError::Beyond { asked: *asked, end, written });
-                    answers.extend(wanted.iter().map(beyond));
+                    wanted.iter().map(beyond).for_each(take);
                 }
-                Err(error) => answers.push(Err(error)),
+                Err(error) => take(Err(error)),
             }
         }
-        answers
     }
 
     /// Reads the first offset and those after it that are in the same batch. Returns the position of the
@@ -38,7 +56,7 @@ impl JournalReader {
         &mut self,
         wanted: &[u64],
         near: Option<JournalPosition>,
-        answers: &mut Answers,
+        each: Each<'_>,
     ) -> Result<JournalPosition, ReadError> {
         let found = self.find(wanted[0], near);
         let (at, header) = found.map_err(|error| self.gap(wanted[0], error))?;
@@ -51,7 +69,7 @@ impl JournalReader {
         let malformed = || at.damage(end, Flaw::BodyMalformed);
         let messages = Messages::new(&header, body).ok_or_else(malformed)?;
         let here = &wanted[..wanted.partition_point(|offset| *offset < end)];
-        if take_wanted(messages, &header, here, answers) < here.len() {
+        if take_wanted(messages, &header, here, each) < here.len() {
             return Err(malformed().into());
         }
         Ok(at.after(&header))
@@ -92,21 +110,13 @@ fn take_wanted(
     messages: Messages<'_>,
     header: &BatchHeader,
     wanted: &[u64],
-    answers: &mut Answers,
+    each: Each<'_>,
 ) -> usize {
-    let publisher: Arc<str> = messages.publisher.into();
+    let (publisher, receive_ns) = (messages.publisher, header.receive_ns);
     let mut taken = 0;
     for (offset, message) in messages {
         while wanted.get(taken) == Some(&offset) {
-            answers.push(Ok(StoredMessage {
-                offset,
-                receive_ns: header.receive_ns,
-                flags: message.flags,
-                publisher: Arc::clone(&publisher),
-                topic: message.topic.into(),
-                properties: message.properties.into(),
-                payload: message.payload.into(),
-            }));
+            each(Ok(FoundMessage { offset, receive_ns, publisher, message }));
             taken += 1;
         }
         if taken == wanted.len() {

@@ -120,6 +120,26 @@ fn in_a_new_session_a_message_at_qos_1_is_a_new_one() {
 }
 
 #[test]
+fn a_message_of_one_session_is_not_sent_again_in_another() {
+    let now = Instant::now();
+    for same_session in [true, false] {
+        let mut protocol = open_lasting(lasting(), now);
+        let message = Publish { qos: QoS::AtLeastOnce, ..Publish::new("a", b"x") };
+        protocol.publish_in_session(&message).unwrap();
+        let id = protocol.publish_in_session(&message).unwrap().unwrap();
+        assert!(answer(&mut protocol, Packet::PubAck, 1, now).is_empty(), "no news is good news");
+        let (told, sent) = again(&mut protocol, same_session, now);
+        if same_session {
+            assert!(told.is_empty());
+            assert_eq!(seen(&sent), [(0x3a, 2)]);
+        } else {
+            assert_eq!(told, [published(id, PublishOutcome::Unknown)]);
+            assert!(sent.is_empty());
+        }
+    }
+}
+
+#[test]
 fn in_a_new_session_a_message_at_qos_2_is_never_sent_twice() {
     let now = Instant::now();
     let mut protocol = open_lasting(lasting(), now);

@@ -152,11 +152,57 @@ fn a_refusal_has_the_brokers_words() {
 fn answers_are_listened_for_without_asking_the_broker() {
     let now = Instant::now();
     let mut protocol = lasting(now);
-    let id = protocol.listen(&["$slipring/answer"]);
+    let id = protocol.listen(&["$slipring/answer"], QoS::AtMostOnce);
     assert!(protocol.output().is_empty());
     assert_eq!(readers(&mut protocol, "$slipring/answer", &[]), [id]);
     assert!(again(&mut protocol, false, now).is_empty());
     assert_eq!(readers(&mut protocol, "$slipring/answer", &[]), [id]);
     protocol.unsubscribe(id);
     assert!(protocol.output().is_empty());
+}
+
+#[test]
+fn a_service_is_alone_with_its_filter_and_gets_what_its_topic_says() {
+    let now = Instant::now();
+    let mut protocol = open(now);
+    let serve: &[(&str, &str)] = &[("slipring-serve", "4")];
+    let service = protocol.subscribe(&["$share/group/a/#"], QOS, serve).unwrap();
+    let (_, pairs, identifier) = asked(&output(&mut protocol, now)).remove(0);
+    assert_eq!(pairs, [("slipring-serve".to_owned(), "4".to_owned())]);
+    assert_eq!(identifier, None);
+    assert_eq!(readers(&mut protocol, "a/b", &[]), [service]);
+    let taken = Err(SendError::Taken("$share/group/a/#".to_owned()));
+    assert_eq!(protocol.subscribe(&["$share/group/a/#"], QOS, &[]), taken);
+}
+
+fn unsuback(id: u16) -> Vec<u8> {
+    let (packet_id, properties) = (PacketId::new(id).unwrap(), Properties::NONE);
+    bytes(&Packet::UnsubAck(UnsubAck { packet_id, properties, reasons: vec![Reason::Success] }))
+}
+
+#[test]
+fn a_retired_subscription_gets_what_comes_before_the_brokers_answer() {
+    let now = Instant::now();
+    let mut protocol = lasting(now);
+    let id = protocol.subscribe(&["a"], QOS, &[]).unwrap();
+    output(&mut protocol, now);
+    protocol.retire(id);
+    assert_eq!(output(&mut protocol, now), b"\xa2\x06\0\x02\0\0\x01a");
+    assert_eq!(readers(&mut protocol, "a", &[]), [id]);
+    let told = feed(&mut protocol, &unsuback(2), now);
+    assert_eq!(told, [ProtocolEvent::Client(ClientEvent::Unsubscribed(id))]);
+    protocol.detach(id);
+    assert_eq!(readers(&mut protocol, "a", &[]), []);
+    assert!(asked(&again(&mut protocol, false, now)).is_empty());
+}
+
+#[test]
+fn answers_may_come_at_the_qos_that_is_listened_for() {
+    let now = Instant::now();
+    let mut protocol = open(now);
+    protocol.listen(&["answers"], QoS::AtLeastOnce);
+    let (qos, packet_id) = (QoS::AtLeastOnce, PacketId::new(1));
+    let publish = Publish { qos, packet_id, ..Publish::new("answers", b"x") };
+    assert_eq!(feed(&mut protocol, &bytes(&Packet::Publish(publish)), now).len(), 1);
+    assert!(protocol.loss().is_none());
 }

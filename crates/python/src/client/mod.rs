@@ -88,6 +88,23 @@ impl Client {
         Ok(sent.map(|id| id.map_or(0, |id| id.0)))
     }
 
+    /// Accepts a message that means nothing in another session, such as a request. Returns the id by which
+    /// a fault is told, 0 at QoS 0, or None if the outbox is full or the connection is away.
+    #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over what it converted")]
+    fn publish_in_session(
+        &self,
+        topic: &str,
+        payload: &[u8],
+        qos: u8,
+        properties: PropertiesRow,
+    ) -> PyResult<Option<u64>> {
+        let properties = rows::encode(&properties).map_err(|error| self.translate(&error))?;
+        let (qos, properties) = (rows::qos(qos)?, properties.borrow());
+        let publish = Publish { qos, properties, ..Publish::new(topic, payload) };
+        let sent = self.sent(self.client.publish_in_session(&publish))?;
+        Ok(sent.map(|id| id.map_or(0, |id| id.0)))
+    }
+
     /// Begins a batch of messages whose acknowledgements are counted together.
     fn open_batch(&self) -> u64 {
         self.client.open_batch().0
@@ -162,11 +179,11 @@ impl Client {
         Ok(self.sent(self.client.subscribe(&filters, qos, &pairs))?.map(|id| id.0))
     }
 
-    /// Listens for the broker's answers on these topics. Returns the id to take them by.
+    /// Listens for answers on these topics, up to this QoS. Returns the id to take them by.
     #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over what it converted")]
-    fn listen(&self, topics: Vec<String>) -> u64 {
+    fn listen(&self, topics: Vec<String>, qos: u8) -> PyResult<u64> {
         let topics: Vec<&str> = topics.iter().map(String::as_str).collect();
-        self.client.listen(&topics).0
+        Ok(self.client.listen(&topics, rows::qos(qos)?).0)
     }
 
     /// The number of the present connection, 0 while there is none.
@@ -197,6 +214,11 @@ impl Client {
     /// Ends a subscription.
     fn unsubscribe(&self, identity: u64) {
         self.client.unsubscribe(SubscriptionId(identity));
+    }
+
+    /// Ends a subscription at the broker; `unsubscribed` is told when its last message has come.
+    fn retire(&self, identity: u64) {
+        self.client.retire(SubscriptionId(identity));
     }
 
     /// Stops reading a subscription, which stays with the session at the broker.

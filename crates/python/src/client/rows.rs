@@ -101,6 +101,7 @@ pub(crate) fn event_row(py: Python<'_>, event: ClientEvent) -> PyResult<Bound<'_
                 .collect();
             ("subscribed", id.0, refused).into_pyobject(py)
         }
+        ClientEvent::Unsubscribed(id) => ("unsubscribed", id.0, py.None()).into_pyobject(py),
         ClientEvent::Pong { id, round_trip } => {
             ("pong", id.0, round_trip.as_secs_f64()).into_pyobject(py)
         }

@@ -5,14 +5,21 @@ use slipring_wire::{PacketId, QoS};
 use super::fields::{RecordCursor, RecordField, What, put_number};
 use super::head::record_family;
 use crate::ledger::DeliveryManner;
-use crate::{Offset, SessionKey};
+use crate::{Offset, Priority, SessionKey};
 
 /// Flag: QoS 2, not 1.
 const EXACTLY: u8 = 0x20;
 /// Flag: deliver with the retain flag.
 const RETAIN: u8 = 0x40;
-/// Flag: there are subscription identifiers.
-const IDENTIFIED: u8 = 0x80;
+/// Flag: there are subscription identifiers, or a priority that is not normal.
+const LISTED: u8 = 0x80;
+/// The bits of the number of identifiers that are the priority. An earlier version of Slipring, which knows no
+/// priorities, takes the whole for a number of identifiers that the record cannot have, and stops.
+const PRIORITY_SHIFT: u32 = 32;
+/// Beside the priority: the messages are requests, or their ends.
+const OF_REQUEST: u64 = 4;
+/// Beside that: their service gets them on topics with their keys.
+const BY_TOPIC: u64 = 8;
 
 record_family! {
     /// What happened to messages of one session. Ignored if the session is not known, or is over.
@@ -84,30 +91,63 @@ impl RecordField<'_> for QoS {
     }
 }
 
+impl DeliveryManner {
+    /// Whether the record says more than identifiers.
+    fn is_special(&self) -> bool {
+        self.of_request || self.by_topic || self.priority != Priority::Normal
+    }
+}
+
 impl RecordField<'_> for DeliveryManner {
     fn flags(&self) -> u8 {
         let retain = if self.retain { RETAIN } else { 0 };
-        let identified = if self.identifiers.is_some() { IDENTIFIED } else { 0 };
-        self.qos.flags() | retain | identified
+        let has_list = self.identifiers.is_some() || self.is_special();
+        self.qos.flags() | retain | if has_list { LISTED } else { 0 }
     }
 
     fn put(&self, out: &mut Vec<u8>) {
-        if let Some(identifiers) = &self.identifiers {
-            put_number(out, identifiers.len() as u64);
-            identifiers.iter().for_each(|identifier| put_number(out, *identifier));
+        let identifiers = self.identifiers.as_deref();
+        if identifiers.is_none() && !self.is_special() {
+            return;
+        }
+        let level = match self.priority {
+            Priority::Normal => 0,
+            named => u64::from(named as u8) + 1,
+        };
+        let level = level | if self.of_request { OF_REQUEST } else { 0 };
+        let level = level | if self.by_topic { BY_TOPIC } else { 0 };
+        let identifiers = identifiers.unwrap_or_default();
+        put_number(out, level << PRIORITY_SHIFT | identifiers.len() as u64);
+        for identifier in identifiers {
+            put_number(out, *identifier);
         }
     }
 
     fn read(flags: u8, cursor: &mut RecordCursor<'_>) -> Result<Self, What> {
-        let mut identifiers = None;
-        if flags & IDENTIFIED != 0 {
-            let count = cursor.number()?;
+        let (mut identifiers, mut priority) = (None, Priority::Normal);
+        let (mut of_request, mut by_topic) = (false, false);
+        if flags & LISTED != 0 {
+            let number = cursor.number()?;
+            let count = number & ((1 << PRIORITY_SHIFT) - 1);
             if count > cursor.left() as u64 {
                 return Err("there are fewer subscription identifiers than the record says");
             }
             let read = (0..count).map(|_| cursor.small()).collect::<Result<Vec<_>, What>>()?;
-            identifiers = Some(read.into());
+            let level = number >> PRIORITY_SHIFT;
+            priority = read_priority(level & !(OF_REQUEST | BY_TOPIC))?;
+            (of_request, by_topic) = (level & OF_REQUEST != 0, level & BY_TOPIC != 0);
+            let is_absent = read.is_empty() && level != 0;
+            identifiers = (!is_absent).then(|| read.into());
         }
-        Ok(Self { qos: QoS::read(flags, cursor)?, retain: flags & RETAIN != 0, identifiers })
+        let qos = QoS::read(flags, cursor)?;
+        let retain = flags & RETAIN != 0;
+        Ok(Self { qos, retain, identifiers, priority, of_request, by_topic })
     }
+}
+
+/// The priority of a delivery: 0 is normal, which has no other form.
+fn read_priority(level: u64) -> Result<Priority, What> {
+    let Some(byte) = level.checked_sub(1) else { return Ok(Priority::Normal) };
+    let named = u8::try_from(byte).ok().and_then(Priority::from_byte);
+    named.filter(|named| *named != Priority::Normal).ok_or("there is no such priority")
 }

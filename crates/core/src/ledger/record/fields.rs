@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use slipring_wire::frame::RangeSet;
 
+use crate::requests::RequestKey;
 use crate::{Offset, ParameterIndex, SessionKey, StreamIndex};
 
 /// Appends a number: seven bits a byte, the lowest first.
@@ -121,6 +122,7 @@ number_fields! {
     u32 = small,
     SessionKey = |number| Ok(Self::new(number)),
     Offset = |number| Ok(Self::new(number)),
+    RequestKey = |number| Ok(Self::new(number)),
     ParameterIndex = |number| small(number).map(Self::new),
     StreamIndex = |number| small(number).map(Self::new),
 }

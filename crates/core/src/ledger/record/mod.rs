@@ -9,6 +9,7 @@ mod context;
 mod delivery;
 mod fields;
 mod head;
+mod request;
 mod session;
 mod stock;
 mod stream;
@@ -16,6 +17,7 @@ mod table;
 
 pub use context::ContextRecord;
 pub use delivery::DeliveryRecord;
+pub use request::{RequestManner, RequestRecord};
 pub use session::{RecordedSubscription, RecordedWill, SessionRecord};
 pub use stock::{RetainedMessage, StockRecord};
 pub use stream::StreamRecord;
@@ -65,6 +67,8 @@ record_families! {
     Stock(StockRecord<'a>),
     /// Information that applies to the records behind it.
     Context(ContextRecord<'a>),
+    /// A change of the requests.
+    Request(RequestRecord<'a>),
     /// A change of the streams.
     Stream(StreamRecord<'a>),
 }

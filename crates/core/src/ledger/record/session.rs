@@ -8,10 +8,13 @@ use slipring_wire::{Properties, Publish, QoS, check_filter, shared};
 use super::fields::{RecordCursor, RecordField, What, put_number};
 use super::head::record_family;
 use crate::table::Needs;
-use crate::{Options, SessionKey, WillMessage};
+use crate::{Options, Priority, SessionKey, WillMessage};
 
 /// A subscription has each need at most once.
 const NEEDS_MAX: u64 = 5;
+
+/// The byte of a subscription that names no priority.
+const NO_PRIORITY: u8 = 0xff;
 
 /// The will of a client, with its delay.
 pub type RecordedWill<'a> = Option<Cow<'a, WillMessage>>;
@@ -97,9 +100,14 @@ impl<'a> RecordField<'a> for RecordedSubscription<'a> {
             | u8::from(options.retain_as_published) << 3
             | u8::from(*replay) << 4
             | u8::from(options.needs.is_some()) << 5
-            | u8::from(list.is_some()) << 6;
+            | u8::from(list.is_some()) << 6
+            | u8::from(options.serve > 0 || options.priority.is_some()) << 7;
         out.push(options.qos as u8 | bits);
         options.identifier.put(out);
+        if bits & 128 != 0 {
+            put_number(out, options.serve);
+            out.push(options.priority.map_or(NO_PRIORITY, |priority| priority as u8));
+        }
         if let Some(needs) = options.needs {
             let properties = needs.properties();
             put_number(out, properties.len() as u64);
@@ -116,12 +124,16 @@ impl<'a> RecordField<'a> for RecordedSubscription<'a> {
     fn read(flags: u8, cursor: &mut RecordCursor<'a>) -> Result<Self, What> {
         let filter = read_filter(cursor)?;
         let bits = cursor.byte()?;
+        let identifier = cursor.small()?;
+        let (serve, priority) = if bits & 128 != 0 { read_service(cursor)? } else { (0, None) };
         let options = Options {
             qos: QoS::from_bits(bits & 3).map_err(|violation| violation.what)?,
             no_local: bits & 4 != 0,
             retain_as_published: bits & 8 != 0,
-            identifier: cursor.small()?,
+            identifier,
             needs: (bits & 32 != 0).then(|| read_needs(cursor)).transpose()?,
+            serve,
+            priority,
         };
         let list = (bits & 64 != 0).then(|| RecordField::read(flags, cursor)).transpose()?;
         Ok(Self { filter, options, replay: bits & 16 != 0, list })
@@ -136,6 +148,17 @@ fn read_filter<'a>(cursor: &mut RecordCursor<'a>) -> Result<&'a str, What> {
         None => filter,
     };
     check_filter(topics).map(|()| filter).map_err(|_| "a topic filter is malformed")
+}
+
+/// How many requests a service computes at once, and the priority of what it gets.
+fn read_service(cursor: &mut RecordCursor<'_>) -> Result<(u16, Option<Priority>), What> {
+    let serve =
+        u16::try_from(cursor.number()?).map_err(|_| "a service computes too many at once")?;
+    let priority = match cursor.byte()? {
+        NO_PRIORITY => None,
+        byte => Some(Priority::from_byte(byte).ok_or("there is no such priority")?),
+    };
+    Ok((serve, priority))
 }
 
 fn read_needs(cursor: &mut RecordCursor<'_>) -> Result<Needs, What> {

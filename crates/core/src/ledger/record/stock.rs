@@ -20,6 +20,8 @@ record_family! {
         WaitingAt = 22 { offset: Offset; priority: Priority, expires_ns: Option<i64>, }
         /// A message no longer waits: it got a subscriber, expired, or had to make room.
         Taken = 23 { offset: Offset; }
+        /// The retained message of a topic was dropped, if it is still the one with this offset.
+        RetainedDropped = 48 { offset: Offset; topic: &'a str, }
     }
 }
 

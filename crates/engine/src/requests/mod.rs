@@ -1,0 +1,218 @@
+//! Requests that the broker looks after (T2): from the asker's message to the end that it is told of. `core` decides
+//! what happens to a request; here it is carried, written down and told.
+
+pub(crate) mod answering;
+pub(crate) mod asking;
+pub(crate) mod batch;
+pub(crate) mod cancelling;
+pub(crate) mod handing;
+pub(crate) mod keeper;
+#[cfg(test)]
+mod limit_tests;
+mod reporting;
+pub(crate) mod restoring;
+pub(crate) mod telling;
+pub(crate) mod watching;
+
+use std::collections::{HashSet, VecDeque};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use slipring_core::requests::{
+    Handing, Participant, RequestBook, RequestEvent, RequestKey, ServiceCandidate, Surroundings,
+};
+use slipring_core::{Millis, SessionKey};
+use slipring_wire::Version;
+use tokio::sync::Notify;
+
+use crate::broker::Broker;
+use crate::client::Client;
+use crate::locks::lock;
+use crate::routes::{Audience, Target};
+
+/// All requests, and the work of the keeper.
+pub(crate) struct SharedRequests {
+    // A lock: taken for each batch with requests or answers, and by the keeper. Taken before the routes and a
+    // client's outgoing messages.
+    book: Mutex<RequestBook<Client>>,
+    // A lock: taken when something ends that no publisher's own batch can tell. Taken last.
+    jobs: Mutex<VecDeque<Job>>,
+    /// Notified when there is a job, or a request that times out earlier.
+    woken: Notify,
+    /// Until when the keeper sleeps.
+    sleeps_until_ms: AtomicU64,
+    /// How many requests are open, to see without the lock that there is room.
+    open: AtomicUsize,
+    keys: AtomicU64,
+    /// Answers that came too late, twice, to nothing, or from a client that has not the request.
+    pub late: AtomicU64,
+    pub parts: AtomicU64,
+    pub refused: AtomicU64,
+}
+
+/// What the keeper does, because no client's own batch can.
+#[derive(Debug)]
+pub(crate) enum Job {
+    /// A request ends so; the text is told, if there is one.
+    End(RequestKey, RequestEvent, Option<&'static str>),
+    /// A client lost its connection, but has its session.
+    Left(SessionKey),
+    /// The session of a client is over.
+    Gone(SessionKey),
+    /// After a restart there is no session of the service that had this request.
+    Lost(RequestKey),
+    /// Topics on which requests waited when the broker started.
+    Restored(Vec<Arc<str>>),
+    /// A client serves less than before.
+    Unsubscribed(SessionKey),
+    /// Requests that the journal had no room to record as handed out.
+    HandOut(Vec<Handing<Client>>),
+}
+
+impl Default for SharedRequests {
+    fn default() -> Self {
+        Self {
+            book: Mutex::default(),
+            jobs: Mutex::default(),
+            woken: Notify::new(),
+            sleeps_until_ms: AtomicU64::new(0),
+            open: AtomicUsize::new(0),
+            // Each start begins elsewhere: a late answer to an earlier broker meets no other request.
+            keys: AtomicU64::new(RandomState::new().hash_one(2)),
+            late: AtomicU64::new(0),
+            parts: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+        }
+    }
+}
+
+impl SharedRequests {
+    pub fn book(&self) -> MutexGuard<'_, RequestBook<Client>> {
+        lock(&self.book)
+    }
+
+    fn next_key(&self) -> RequestKey {
+        RequestKey::new(self.keys.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Gives the keeper work.
+    pub fn later(&self, job: Job) {
+        lock(&self.jobs).push_back(job);
+        self.wake();
+    }
+
+    /// Lets the keeper look for work.
+    fn wake(&self) {
+        self.woken.notify_one();
+    }
+
+    /// The session of a client is over: its requests are cancelled, and those that it had go on or fail.
+    pub fn gone(&self, client: &Arc<Client>) {
+        if self.book().knows(client.key) {
+            self.later(Job::Gone(client.key));
+        }
+    }
+
+    /// A client lost its connection.
+    pub fn left(&self, client: &Arc<Client>) {
+        if self.book().knows(client.key) {
+            self.later(Job::Left(client.key));
+        }
+    }
+
+    /// A client has unsubscribed.
+    pub fn unsubscribed(&self, client: &Arc<Client>) {
+        if !self.book().backlog(client.key).is_empty() {
+            self.later(Job::Unsubscribed(client.key));
+        }
+    }
+}
+
+impl Broker {
+    /// Does something with the requests and what they need to know of the broker.
+    pub fn with_requests<T>(
+        &self,
+        work: impl FnOnce(&mut RequestBook<Client>, &Surroundings<'_, Client>) -> T,
+    ) -> T {
+        let find = |topic: &str| {
+            let routes = self.topics.routes();
+            candidates(&routes.audience(topic, SessionKey::BROKER), &routes.services(topic))
+        };
+        let mut book = self.requests.book();
+        let around = Surroundings {
+            now_ms: self.clock.now_ms(),
+            now_ns: self.clock.now_ns(),
+            generation: self.topics.generation(),
+            find: &find,
+        };
+        let done = work(&mut book, &around);
+        let next_ms = book.next_deadline_ms().unwrap_or(Millis::MAX);
+        let open = book.len();
+        drop(book);
+        self.requests.open.store(open, Ordering::Relaxed);
+        if next_ms < self.requests.sleeps_until_ms.load(Ordering::SeqCst) {
+            self.requests.woken.notify_one();
+        }
+        done
+    }
+}
+
+/// The subscribers that can serve requests: those that say so, else all that do not only watch.
+///
+/// `services` subscribed by a filter that says so. They get requests by topic, with any version of MQTT.
+fn candidates(audience: &Audience, services: &[Target]) -> Vec<ServiceCandidate<Client>> {
+    let shared = audience.shares.iter().flat_map(|share| share.members.iter());
+    let all: Vec<_> = audience.targets.iter().chain(shared).collect();
+    let says_so = !services.is_empty() || all.iter().any(|target| target.serve > 0);
+    let mut found: Vec<_> = services.iter().map(|service| candidate(service, true)).collect();
+    let mut seen: HashSet<_> = services.iter().map(|service| service.client.key).collect();
+    for target in all {
+        let can = if says_so { target.serve > 0 } else { !target.is_watcher };
+        let connection = target.client.connection();
+        let version = connection.as_ref().and_then(|connection| connection.version.get());
+        if target.serve == 0 && version.is_some_and(|version| *version != Version::V5) {
+            continue; // it could not answer; who says that it serves may come back with MQTT 5
+        }
+        if can && seen.insert(target.client.key) {
+            found.push(candidate(target, false));
+        }
+    }
+    found
+}
+
+/// A session has one limit, whichever of its filters a topic matches: the largest that they name.
+fn candidate(target: &Target, by_topic: bool) -> ServiceCandidate<Client> {
+    let most = target.client.serves.load(Ordering::Relaxed);
+    ServiceCandidate {
+        client: Arc::clone(&target.client),
+        qos: target.qos,
+        identifiers: target.identifiers.clone(),
+        serve: if target.serve > 0 { target.serve.max(most) } else { 0 },
+        no_local: target.no_local,
+        by_topic,
+    }
+}
+
+impl Participant for Client {
+    fn session(&self) -> SessionKey {
+        self.key
+    }
+
+    /// Only with MQTT 5 has a request a topic to answer to.
+    fn is_here(&self) -> bool {
+        let connection = self.connection();
+        connection.is_some_and(|connection| connection.version.get() == Some(&Version::V5))
+    }
+
+    fn is_connected(&self) -> bool {
+        self.connection().is_some_and(|connection| connection.version.get().is_some())
+    }
+
+    fn room(&self) -> u16 {
+        match self.serves.load(Ordering::Relaxed) {
+            0 => self.outgoing().window_messages(),
+            serves => serves, // by another filter
+        }
+    }
+}
