@@ -38,10 +38,13 @@ class LimitedBroker:
         return peer
 
     def away(self, client_id: str, *filters: tuple[str, int]) -> None:
-        """A session with subscriptions, whose client has left."""
+        """A session with subscriptions, whose client has left. It leaves after SUBACK: else the
+        retained messages of its subscriptions are still to be sent when it comes back.
+        """
         leaving = self.client(client_id, clean=False, properties=KEPT)
-        leaving.send(V5.subscribe(1, *filters), V5.disconnect())
+        leaving.send(V5.subscribe(1, *filters))
         assert max(leaving.packet().reasons) < 0x80
+        leaving.send(V5.disconnect())
         assert leaving.closed()
         Metrics.when(self.running, "slipring_sessions_away", 1)
 

@@ -292,6 +292,84 @@ def test_a_thousand_stored_topics_and_a_new_service_leave_others_their_turn(
     assert len({answer_topic_of(request) for request in taken}) == 20_000
 
 
+def test_a_service_of_very_many_stored_topics_that_comes_and_goes_leaves_others_their_turn(
+    flooded: LimitedBroker,
+) -> None:
+    """It can take one request only: all other topics are looked at for nothing, again and again."""
+    asker, service = client(flooded), flooded.client("service")
+    for part in range(10):
+        asker.raw.send(pipelined(f"solve/{part}/{number}" for number in range(5_000)))
+        assert asker.quiet()
+    serve = properties(user=("slipring-serve", "1"))
+    with bystander(flooded.running) as beside:
+        for _ in range(20):
+            service.send(
+                V5.subscribe(1, ("solve/#", 0), properties=serve), V5.unsubscribe(2, "solve/#")
+            )
+            service.until(Kind.UNSUBACK)
+        last = client(flooded).serve("solve/#", at_once=65_000, qos=0)
+        taken = [last.message() for _ in range(49_999)]
+    beside.assert_served()
+    assert len({request.topic for request in taken}) == 49_999
+    assert beside.grown_bytes() < 64 * MIB
+
+
+def test_a_client_with_very_many_open_requests_that_goes_leaves_others_their_turn(
+    flooded: LimitedBroker,
+) -> None:
+    """As the asker of them, all are cancelled; they end in pieces."""
+    asker, service = client(flooded), client(flooded).serve("solve/x", at_once=60_000, qos=0)
+    asker.raw.send(pipelined("solve/x" for _ in range(50_000)))
+    assert asker.quiet()
+    with bystander(flooded.running) as beside:
+        asker.leave()
+        ended = 'slipring_requests_ended_total{end="cancelled"}'
+        Metrics.when(flooded.running, ended, 50_000)
+    beside.assert_served()
+    assert service.rest()
+
+
+ANSWER_BYTES = 100_000
+
+
+def test_answers_that_wait_in_memory_are_dropped_when_it_is_short_and_their_asker_is_told(
+    limited: Limited,
+) -> None:
+    """T12: the asker is away. Its answers of normal priority go, and the one of high stays."""
+    memory = '[[durability]]\ntopics = ["solve/#"]\nlevel = "memory"\n'
+    broker = limited(memory_bytes=16 * MIB, rules=memory)
+    asker = RequestPeer(broker.peer(), "asker", properties=LASTING)
+    service = client(broker).serve("solve/#", at_once=200)
+    names = [b"%d" % number for number in range(100)]
+    for name in names:
+        asker.asked("solve/x", correlation=name)
+    asker.asked("solve/x", correlation=b"high", priority="high")
+    asker.asked("solve/x", correlation=b"failed")
+    requests = {correlation_of(taken): taken for taken in gathered([service], 102)[0]}
+    asker.leave()
+    service.answer(requests[b"failed"], bytes(ANSWER_BYTES), status="failed")
+    for name in [b"high", *names]:
+        service.answer(requests[name], bytes(ANSWER_BYTES))
+    assert Metrics.of(broker.running)['slipring_requests{state="answer stored"}'] == 101
+    broker.client("operator").send(V5.publish("$slipring/memory", b"2MB"))
+    victims = 'slipring_memory_victims_total{part="requests"}'
+    Metrics.when(broker.running, victims, 80)
+    back = RequestPeer(broker.peer(), "asker", clean=False, properties=LASTING)
+    told = stored_for(back)
+    ends = {correlation_of(end): end for end in told}
+    assert len(told) == len(ends) == 102, "each is told once"
+    dropped = [name for name in names if status_of(ends[name]) == "dropped"]
+    assert dropped == names[: len(dropped)], "the oldest go first"
+    assert {reason_of(ends[name]) for name in dropped} == {"memory was short (limits.memory_bytes)"}
+    kept = [b"high", *names[len(dropped) :]]
+    assert {(status_of(ends[name]), len(ends[name].payload)) for name in kept} == {
+        ("answered", ANSWER_BYTES)
+    }
+    assert (status_of(ends[b"failed"]), ends[b"failed"].payload) == ("failed", b"")
+    counts = Metrics.of(broker.running)
+    assert counts[victims] == len(dropped) == counts['slipring_requests_ended_total{end="dropped"}']
+
+
 def test_an_asker_that_does_not_read_its_ends_is_bounded(limited: Limited) -> None:
     broker = limited(outbox_bytes=MIB, queue_bytes=MIB, requests=1_000_000, **ALL)
     raw = RawPeer(broker.running.host, broker.running.port)

@@ -63,6 +63,11 @@ impl Delivery {
         DeliveryManner { qos, retain, identifiers, priority, of_request, by_topic }
     }
 
+    /// Whether it is a request that is over: its service does not get it any more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.of_request && self.message.is_withdrawn()
+    }
+
     /// The offset of the message; None if it is only in memory.
     pub(crate) fn offset(&self) -> Option<Offset> {
         self.message.place.map(|place| place.offset)

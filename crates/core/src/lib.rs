@@ -39,6 +39,7 @@ mod stop;
 pub mod streams;
 mod subscribed;
 pub mod table;
+mod topic_pages;
 mod topics;
 mod tree;
 mod values;

@@ -203,9 +203,9 @@ impl Message {
         Priority::of(self.properties.borrow()).unwrap_or(of_topic)
     }
 
-    /// Whether it has expired, or was withdrawn.
+    /// Whether it has expired.
     pub fn is_expired(&self, now_ms: Millis) -> bool {
-        self.expires_ms.is_some_and(|at| at <= now_ms) || self.is_withdrawn()
+        self.expires_ms.is_some_and(|at| at <= now_ms)
     }
 
     /// When it expires, and whether its packet tells that.

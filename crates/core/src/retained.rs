@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use slipring_wire::matches;
-
+use crate::topic_pages::visit_page;
 use crate::topics::ENTRY_BYTES;
 use crate::{JournalPlace, Limit, Limits, Message, Millis, Owner, Shares};
 
@@ -160,37 +159,17 @@ impl Retained {
     /// One page of the messages that a filter matches, from the topic behind `after` on. Messages with a number
     /// above `until` are left out: they were published after the client subscribed, and it gets them as live ones.
     pub fn page(&self, filter: &str, after: Option<&str>, until: u64) -> RetainedPage {
-        let (mut page, mut bytes) = (RetainedPage::default(), 0);
-        let wildcard = filter.find(['+', '#']);
-        let prefix = &filter[..wildcard.unwrap_or(filter.len())];
-        let parent = prefix.strip_suffix('/').filter(|_| filter.ends_with("/#"));
-        let alone = if wildcard.is_none() { Some(filter) } else { parent }; // `a/#` matches `a`, too
-        if let (Some(topic), None) = (alone.filter(|topic| matches(filter, topic)), after) {
-            let found = self.by_topic.get(topic).filter(|entry| entry.number <= until);
-            page.messages.extend(found.map(|entry| Arc::clone(&entry.message)));
-        }
-        if wildcard.is_none() {
-            return page;
-        }
-        let from = match after {
-            Some(after) if after >= prefix => Bound::Excluded(after),
-            _ => Bound::Included(prefix),
-        };
-        let topics = self.by_topic.range::<str, _>((from, Bound::Unbounded));
-        for (looked, (topic, entry)) in (page.messages.len()..).zip(topics) {
-            if !topic.starts_with(prefix) {
-                break;
-            }
-            if entry.number <= until && matches(filter, topic) {
+        let (mut messages, mut bytes) = (Vec::new(), 0);
+        let mut take = |_: &Arc<str>, entry: &Entry| {
+            if entry.number <= until {
                 bytes += entry.message.bytes();
-                page.messages.push(Arc::clone(&entry.message));
+                messages.push(Arc::clone(&entry.message));
             }
-            if looked + 1 == PAGE_TOPICS || bytes >= PAGE_BYTES {
-                page.next = Some(Arc::clone(topic));
-                break;
-            }
-        }
-        page
+            bytes < PAGE_BYTES
+        };
+        let topics = |from: Bound<&str>| self.by_topic.range::<str, _>((from, Bound::Unbounded));
+        let next = visit_page(topics, (filter, after), PAGE_TOPICS, &mut take);
+        RetainedPage { messages, next }
     }
 
     /// Removes the messages that have expired, and returns how many.

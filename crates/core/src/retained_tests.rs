@@ -3,7 +3,7 @@
 use super::*;
 use crate::{Durability, Offset};
 use proptest::prelude::*;
-use slipring_wire::Publish;
+use slipring_wire::{Publish, matches};
 use std::collections::BTreeSet;
 
 fn message(topic: &str) -> Arc<Message> {

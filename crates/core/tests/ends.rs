@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use slipring_core::requests::RequestKey;
 use slipring_core::{
-    ConnectionKey, Delivery, Limit, Limits, Message, Outgoing, Packets, Pushed, RetainedPage, Terms,
+    ConnectionKey, Delivery, Durability, JournalPlace, Limit, Limits, Message, Offset, Outgoing,
+    Packets, Priority, Pushed, RetainedPage, Terms,
 };
-use slipring_wire::{PropertiesBuf, PropertyId, Publish, QoS, Value, Version};
+use slipring_wire::{PacketId, PropertiesBuf, PropertyId, Publish, QoS, Value, Version};
 
 const TERMS: Terms =
     Terms { version: Version::V5, receive_max: 1, packet_bytes: u32::MAX, topic_aliases: 0 };
@@ -95,4 +96,51 @@ fn requests_that_are_over_are_dropped_when_memory_is_short() {
     let bytes = 2 * requests[0].bytes() + 101;
     assert_eq!((outgoing.queue_bytes(), outgoing.waiting().1), (bytes, bytes));
     assert_eq!(outgoing.end_bytes(), 101);
+}
+
+/// The packets that are sent now.
+fn take(outgoing: &mut Outgoing) -> Vec<u8> {
+    let mut packets = Packets::default();
+    outgoing.take(0, &mut |_, _| RetainedPage::default(), &mut packets);
+    packets.to_vec()
+}
+
+#[test]
+fn a_plain_message_with_the_response_topic_of_a_request_that_is_over_is_delivered() {
+    let mut outgoing = connected();
+    let (_, message) = push_request(&mut outgoing, 1);
+    message.withdraw();
+    assert!(take(&mut outgoing).is_empty(), "the request is over");
+    outgoing.push(Delivery::plain(message, QoS::AtLeastOnce));
+    assert!(!take(&mut outgoing).is_empty());
+}
+
+#[test]
+fn an_end_that_waits_for_an_asker_that_is_away_is_exchanged_and_comes_in_its_place() {
+    let mut outgoing = Outgoing::new(&limits());
+    push_request(&mut outgoing, 1);
+    push_end(&mut outgoing);
+    let request_bytes = outgoing.queue_bytes() - 101;
+    let shorter = |_: &Message| Some(Message::new(&Publish::new("t", b"!"), "t".into(), 0));
+    outgoing.exchange_ends(Priority::High, &mut { shorter });
+    assert_eq!(outgoing.end_bytes(), 101, "it has another priority");
+    outgoing.exchange_ends(Priority::Normal, &mut { shorter });
+    assert_eq!((outgoing.end_bytes(), outgoing.waiting()), (2, (2, request_bytes + 2)));
+    assert_eq!(outgoing.queue_bytes(), request_bytes + 2);
+    connect(&mut outgoing, 1);
+    outgoing.exchange_ends(Priority::Normal, &mut |_| panic!("it is here"));
+    take(&mut outgoing);
+    outgoing.acked(PacketId::new(1).unwrap());
+    assert!(take(&mut outgoing).ends_with(b"t\0\x02\0!"), "{:?}", take(&mut outgoing));
+    assert_eq!((outgoing.waiting(), outgoing.end_bytes()), ((1, 2), 2), "in flight");
+}
+
+#[test]
+fn an_end_that_the_journal_has_is_not_exchanged() {
+    let mut outgoing = Outgoing::new(&limits());
+    let qos = QoS::AtLeastOnce;
+    let place = JournalPlace { offset: Offset::new(7), durability: Durability::Disk };
+    let message = Message::new(&Publish::new("t", &[7; 100]), "t".into(), 0).at(place);
+    outgoing.push(Delivery { of_request: true, ..Delivery::plain(Arc::new(message), qos) });
+    outgoing.exchange_ends(Priority::Normal, &mut |_| panic!("it is only a copy"));
 }

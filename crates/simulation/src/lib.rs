@@ -12,6 +12,8 @@ mod overtaking_tests;
 mod publisher;
 mod random;
 mod received;
+#[cfg(test)]
+mod refused_ends_tests;
 mod server;
 mod subscriber;
 #[cfg(test)]

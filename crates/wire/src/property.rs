@@ -226,6 +226,14 @@ impl<'a> Properties<'a> {
         }
     }
 
+    /// The first value of a property that is binary data.
+    pub fn binary(self, id: PropertyId) -> Option<&'a [u8]> {
+        match self.get(id)? {
+            Value::Binary(data) => Some(data),
+            _ => None,
+        }
+    }
+
     /// Reads the properties of a packet of this type, and refuses those that the standard does not allow
     /// there. Only MQTT 5 has properties.
     #[inline]

@@ -9,7 +9,7 @@ use super::ranked::Queue;
 use super::window::{FlightState, Window};
 use super::{Outgoing, Pushed};
 use crate::requests::RequestKey;
-use crate::{Delivery, Limit};
+use crate::{Delivery, Limit, Message, Priority};
 
 impl Outgoing {
     /// Adds a request for a service, or the end of one for its asker.
@@ -23,6 +23,19 @@ impl Outgoing {
     /// Bytes of ends of requests in memory, queued or in flight: while the client is connected they stay.
     pub fn end_bytes(&self) -> usize {
         self.queue.end_bytes() + self.window.end_bytes()
+    }
+
+    /// Exchanges ends of a priority that wait in memory only, for a client that is away: `exchange` says for what, or
+    /// None if the end stays. The client gets the other message in its place.
+    pub fn exchange_ends(
+        &mut self,
+        priority: Priority,
+        exchange: &mut dyn FnMut(&Message) -> Option<Message>,
+    ) {
+        let level = self.queue.levels.get_mut(priority).filter(|_| self.peer.is_none());
+        if let Some(level) = level {
+            level.exchange_ends(exchange);
+        }
     }
 
     /// Drops queued requests that are over. Returns 0, because nobody loses a message by it.
@@ -64,7 +77,7 @@ impl LevelQueue {
         if self.kept == 0 {
             return Vec::new();
         }
-        self.drop_if(|delivery| delivery.of_request && delivery.message.is_withdrawn())
+        self.drop_if(Delivery::is_over)
     }
 }
 

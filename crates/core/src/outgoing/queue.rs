@@ -259,6 +259,27 @@ impl LevelQueue {
         dropped
     }
 
+    /// Exchanges ends of requests that are only in memory for others.
+    pub(super) fn exchange_ends(&mut self, exchange: &mut dyn FnMut(&Message) -> Option<Message>) {
+        if self.end_bytes == 0 {
+            return;
+        }
+        for entry in &mut self.entries {
+            let QueueEntry::Here(delivery) = entry else { continue };
+            let bytes = end_bytes(delivery);
+            if bytes == 0 || delivery.offset().is_some() {
+                continue;
+            }
+            let Some(other) = exchange(&delivery.message) else { continue };
+            for sum in
+                [&mut self.bytes, &mut self.here_bytes, &mut self.kept_bytes, &mut self.end_bytes]
+            {
+                *sum = sum.saturating_sub(bytes).saturating_add(other.bytes());
+            }
+            delivery.message = Arc::new(other);
+        }
+    }
+
     /// Frees the messages that can be loaded again.
     pub(super) fn unload(&mut self) {
         let queue = std::mem::take(self);

@@ -103,8 +103,9 @@ impl Outgoing {
                 None => return,
                 Some(Again::Publish(id, delivery)) => {
                     taken.encoded += 1;
-                    let is_over = delivery.message.is_withdrawn();
-                    if !is_over && self.encode(peer, &delivery, Some((id, true)), now, out) {
+                    if !delivery.is_over()
+                        && self.encode(peer, &delivery, Some((id, true)), now, out)
+                    {
                         taken.messages += 1;
                         self.note_again(delivery.qos);
                     } else if self.give_up(id) {
@@ -201,7 +202,7 @@ impl Outgoing {
         out: &mut Packets,
     ) {
         taken.encoded += 1;
-        if delivery.message.is_expired(now) {
+        if delivery.is_over() || delivery.message.is_expired(now) {
             self.expired += 1;
             return self.note_gone(&delivery, source);
         }

@@ -8,6 +8,7 @@ use std::sync::{Arc, LazyLock};
 use slipring_wire::QoS;
 
 use super::census::Census;
+use super::looks::{Looks, StoredTopics};
 use super::pool::Pool;
 use super::service::Services;
 use super::shown::{Ended, RequestCounts};
@@ -16,8 +17,7 @@ use super::{
 };
 use crate::keys::KeyMap;
 use crate::memory::Counted;
-use crate::topics::Topics;
-use crate::{Limit, Limits, Millis, Owner, Priority, SessionKey, Shares};
+use crate::{ConnectionKey, Limit, Limits, Millis, Owner, Priority, SessionKey, Shares};
 
 /// Measured memory of a request beyond its message, the topic of its answer and its correlation data.
 const REQUEST_BYTES: usize = 480;
@@ -34,6 +34,8 @@ pub(super) struct Open<C> {
     pub service: Option<SessionKey>,
     /// The QoS that its service got it with.
     pub handed_qos: QoS,
+    /// The connection that its service had then.
+    pub handed_on: Option<ConnectionKey>,
     /// How it is about to end; nothing else can happen to it meanwhile.
     pub ending: Option<RequestEvent>,
     /// Whether it is about to be dropped because memory is short.
@@ -64,6 +66,7 @@ impl<C> Open<C> {
             deadline_ms,
             service: None,
             handed_qos: QoS::AtMostOnce,
+            handed_on: None,
             ending: None,
             is_victim: false,
             reason: None,
@@ -73,10 +76,13 @@ impl<C> Open<C> {
     }
 }
 
+/// The requests that are not over, by key.
+pub(super) type OpenRequests<C> = KeyMap<RequestKey, Box<Open<C>>>;
+
 /// All requests that are not over.
 #[derive(Debug)]
 pub struct RequestBook<C> {
-    pub(super) open: KeyMap<RequestKey, Box<Open<C>>>,
+    pub(super) open: OpenRequests<C>,
     /// The requests of each asker, by a hash of their correlation data.
     pub(super) askers: KeyMap<SessionKey, BTreeSet<(u64, RequestKey)>>,
     pub(super) services: Services<C>,
@@ -84,7 +90,9 @@ pub struct RequestBook<C> {
     /// At so many pools those without a stored request are forgotten.
     pub(super) pools_max: Cell<usize>,
     /// The topics on which requests wait.
-    pub(super) stored_topics: Topics<Arc<str>>,
+    pub(super) stored_topics: StoredTopics,
+    /// Topics whose services have changed.
+    pub(super) looks: Looks,
     pub(super) deadlines: BTreeSet<(Millis, RequestKey)>,
     /// Deadlines that passed while their request was about to end.
     pub(super) overdue: BTreeSet<(Millis, RequestKey)>,
@@ -111,7 +119,8 @@ impl<C> Default for RequestBook<C> {
             services: Services::default(),
             pools: HashMap::new(),
             pools_max: Cell::new(POOLS_MAX),
-            stored_topics: Topics::default(),
+            stored_topics: StoredTopics::default(),
+            looks: Looks::default(),
             deadlines: BTreeSet::new(),
             overdue: BTreeSet::new(),
             answers: BTreeSet::new(),
@@ -196,13 +205,15 @@ impl<C: Participant> RequestBook<C> {
         is_back: bool,
         around: &Surroundings<'_, C>,
     ) -> Asked<C> {
-        let Some(open) = self.open.get_mut(&key) else { return Asked::Stored };
+        let Some(open) = self.open.get(&key) else { return Asked::Stored };
         let (topic, balance) = (Arc::clone(open.asked.message.topic()), open.asked.balance);
         let (priority, waits) = (open.asked.priority, open.asked.waits);
+        let asker = open.asked.asker.session();
         let pool =
             fresh_pool((&mut self.pools, &self.pools_max), &mut self.services, &topic, around);
-        let asker = open.asked.asker.session();
-        if let Some(member) = pool.choose(balance, asker, &self.services) {
+        if !is_back && pool.is_behind(&self.open, &self.services) {
+            self.looks.push_topic(&topic);
+        } else if let Some(member) = pool.choose(balance, asker, &self.services) {
             return self
                 .hand(key, &topic, member, around.now_ns)
                 .map_or(Asked::Stored, Asked::Handed);
@@ -211,6 +222,7 @@ impl<C: Participant> RequestBook<C> {
         if !waits && !members.any(|one| one.is_service() && one.can_serve(asker)) {
             return Asked::NoService;
         }
+        let Some(open) = self.open.get_mut(&key) else { return Asked::Stored };
         if open.state == RequestState::New {
             self.census.change(&topic, &mut open.state, RequestState::Stored);
         }
@@ -229,7 +241,7 @@ impl<C: Participant> RequestBook<C> {
         let pool = self.pools.entry(Arc::clone(topic));
         let pool = pool.or_insert_with(|| Pool::new(Arc::clone(topic)));
         if pool.is_empty() {
-            *self.stored_topics.place(topic) = Some(Arc::clone(topic));
+            self.stored_topics.insert(Arc::clone(topic));
         }
         pool.store(key, priority, is_back, &mut self.services);
         self.prune_backlogs();
@@ -252,6 +264,7 @@ impl<C: Participant> RequestBook<C> {
         open.service = Some(candidate.client.session());
         open.times_ns[2] = now_ns;
         open.handed_qos = open.asked.message.qos.min(candidate.qos);
+        open.handed_on = candidate.client.connection_key();
         Some(Handing {
             key,
             client: candidate.client.clone(),
@@ -288,7 +301,7 @@ pub(super) fn fresh_pool<'a, C: Participant>(
 }
 
 /// Whether a request waits for a service.
-pub(super) fn is_stored<C>(open: &KeyMap<RequestKey, Box<Open<C>>>, key: RequestKey) -> bool {
+pub(super) fn is_stored<C>(open: &OpenRequests<C>, key: RequestKey) -> bool {
     let open = open.get(&key);
     open.is_some_and(|open| open.state == RequestState::Stored && open.ending.is_none())
 }

@@ -1,27 +1,34 @@
 //! Random histories of askers, services and time, against what a book promises.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use proptest::prelude::*;
 use slipring_wire::Publish;
 
 use super::*;
-use crate::{Message, Millis, Owner, Priority, SessionKey};
+use crate::{ConnectionKey, Message, Millis, Owner, Priority, SessionKey};
 use std::sync::Arc;
 
 #[derive(Debug)]
 pub(super) struct Peer {
     session: SessionKey,
     is_here: AtomicBool,
+    connections: AtomicU64,
 }
 
 impl Peer {
     pub(super) fn new(number: u64) -> Arc<Self> {
-        Arc::new(Self { session: SessionKey::new(number), is_here: AtomicBool::new(true) })
+        let (session, connections) = (SessionKey::new(number), AtomicU64::new(1));
+        Arc::new(Self { session, is_here: AtomicBool::new(true), connections })
     }
 
-    fn be_here(&self, is_here: bool) {
+    /// It has lost its connection, and has another one.
+    pub(super) fn reconnect(&self) {
+        self.connections.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn be_here(&self, is_here: bool) {
         self.is_here.store(is_here, Ordering::Relaxed);
     }
 }
@@ -33,6 +40,11 @@ impl Participant for Peer {
 
     fn is_here(&self) -> bool {
         self.is_here.load(Ordering::Relaxed)
+    }
+
+    fn connection_key(&self) -> Option<ConnectionKey> {
+        let key = ConnectionKey::new(self.connections.load(Ordering::Relaxed));
+        self.is_here().then_some(key)
     }
 
     fn room(&self) -> u16 {
@@ -53,6 +65,20 @@ struct World {
     with: BTreeMap<RequestKey, u64>,
     ended: BTreeSet<RequestKey>,
     asked: u64,
+}
+
+/// All looks that wait.
+pub(super) fn look_all(
+    book: &mut RequestBook<Peer>,
+    around: &Surroundings<'_, Peer>,
+) -> Looked<Peer> {
+    let mut all = Looked { handings: Vec::new(), unserved: Vec::new() };
+    while book.has_looks() {
+        let mut looked = book.look(around);
+        all.handings.append(&mut looked.handings);
+        all.unserved.append(&mut looked.unserved);
+    }
+    all
 }
 
 const TOPICS: [&str; 2] = ["solve/a", "solve/b"];
@@ -176,7 +202,8 @@ impl World {
         let service = Peer::new(self.made);
         self.services.insert(self.made, (service, TOPICS[topic]));
         self.generation += 1;
-        let handings = self.with(|book, around| book.subscribed(TOPICS[topic], around));
+        self.book.look_at_filter(TOPICS[topic]);
+        let handings = self.with(look_all).handings;
         self.handed(handings);
     }
 
@@ -184,12 +211,12 @@ impl World {
         self.services.remove(&number);
         self.generation += 1;
         let session = SessionKey::new(number);
-        let backlog = self.book.backlog(session);
         for key in self.book.service_gone(session) {
             // It has gone: what it had is nobody's now.
             self.give_back(key);
         }
-        let unserved = self.with(|book, around| book.unserved(&backlog, around));
+        let Looked { handings, unserved } = self.with(look_all);
+        self.handed(handings);
         for key in unserved {
             self.end(key, RequestEvent::NoService, None);
         }
@@ -287,7 +314,8 @@ fn step(world: &mut World, (what, number): (u8, u64)) {
                 let (service, topic) = world.services[&number].clone();
                 service.be_here(!service.is_here());
                 if service.is_here() {
-                    let handings = world.with(|book, around| book.subscribed(topic, around));
+                    world.book.look_at_filter(topic);
+                    let handings = world.with(look_all).handings;
                     world.handed(handings);
                 }
             }

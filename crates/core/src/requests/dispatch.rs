@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::book::{Open, fresh_pool, is_stored};
+use super::book::{OpenRequests, fresh_pool, is_stored};
+use super::pool::Pool;
+use super::service::Services;
 use super::turns::{Heads, LEVELS};
 use super::{Handing, Participant, RequestBook, RequestKey, Surroundings};
-use crate::keys::KeyMap;
 use crate::{Priority, SessionKey};
 
 /// Topics of its backlog that a service looks at for its next request.
@@ -16,29 +17,17 @@ const BACKLOG_LOOKED_AT: usize = 32;
 type NextRequest = (Arc<str>, Priority, RequestKey, usize);
 
 impl<C: Participant> RequestBook<C> {
-    /// Gives stored requests to services of a new subscription, or of a client that is back.
-    pub fn subscribed(&mut self, filter: &str, around: &Surroundings<'_, C>) -> Vec<Handing<C>> {
-        let (mut topics, mut handings) = (Vec::new(), Vec::new());
-        self.stored_topics.matching(filter, &mut |topic| topics.push(Arc::clone(topic)));
-        for topic in topics {
-            let pool =
-                fresh_pool((&mut self.pools, &self.pools_max), &mut self.services, &topic, around);
-            pool.list(&mut self.services);
-            while let Some(handing) = self.hand_next(&topic, around) {
-                handings.push(handing);
-            }
-        }
-        handings
-    }
-
     /// Gives the next request of a topic to a free service.
-    fn hand_next(&mut self, topic: &Arc<str>, around: &Surroundings<'_, C>) -> Option<Handing<C>> {
+    pub(super) fn hand_next(
+        &mut self,
+        topic: &Arc<str>,
+        around: &Surroundings<'_, C>,
+    ) -> Option<Handing<C>> {
         let pool = self.pools.get_mut(topic)?;
         if !pool.has_free(&self.services) {
             return None;
         }
-        let (open, shunned) = (&self.open, pool.shunned(&self.services));
-        let heads = pool.heads(|key| is_stored(open, key), |key| is_of_others(open, key, shunned));
+        let heads = pool.next(&self.open, &self.services);
         let Some((priority, key)) = pool.turns.take(&mut with_levels(heads)) else {
             self.tidy(topic);
             return None;
@@ -134,6 +123,20 @@ impl<C: Participant> RequestBook<C> {
     }
 }
 
+impl<C: Participant> Pool<C> {
+    /// The next request of each priority for a member that is free.
+    fn next(&mut self, open: &OpenRequests<C>, services: &Services<C>) -> Heads<RequestKey> {
+        let shunned = self.shunned(services);
+        self.heads(|key| is_stored(open, key), |key| is_of_others(open, key, shunned))
+    }
+
+    /// Whether a member is free that will get requests which waited for it: it has just come. New ones go behind them.
+    pub(super) fn is_behind(&mut self, open: &OpenRequests<C>, services: &Services<C>) -> bool {
+        let has_both = !self.is_empty() && self.has_free(services);
+        has_both && self.next(open, services).iter().any(Option::is_some)
+    }
+}
+
 /// Each request with its priority.
 fn with_levels(heads: Heads<RequestKey>) -> Heads<(Priority, RequestKey)> {
     LEVELS.map(|level| heads[level as usize].map(|key| (level, key)))
@@ -141,7 +144,7 @@ fn with_levels(heads: Heads<RequestKey>) -> Heads<(Priority, RequestKey)> {
 
 /// Whether a request is not of an asker that its service does not get requests of.
 fn is_of_others<C: Participant>(
-    open: &KeyMap<RequestKey, Box<Open<C>>>,
+    open: &OpenRequests<C>,
     key: RequestKey,
     shunned: Option<SessionKey>,
 ) -> bool {

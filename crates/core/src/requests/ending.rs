@@ -5,7 +5,6 @@ use std::sync::Arc;
 use slipring_wire::{Publish, QoS};
 
 use super::book::{hash, is_stored};
-use super::service::Service;
 use super::{
     Asked, Handing, Participant, RequestBook, RequestEvent, RequestKey, RequestState, Surroundings,
 };
@@ -225,52 +224,28 @@ impl<C: Participant> RequestBook<C> {
         self.ended.push(&open, service.map(|service| service.client.clone()));
     }
 
-    /// The connection of a service ended, but not its session: the requests that it may never have got.
+    /// The connection of a service ended, but not its session: the requests at QoS 0 that it may never have got. Those
+    /// that went out on the connection that it has now are not among them.
     pub fn service_left(&self, session: SessionKey) -> Vec<RequestKey> {
         let place = self.services.place(session);
-        let held = place.and_then(|place| self.services.at(place)).map(|service| &service.held);
-        let was_sure = |key: &RequestKey| {
-            self.open.get(key).is_some_and(|open| open.handed_qos > QoS::AtMostOnce)
+        let Some(service) = place.and_then(|place| self.services.at(place)) else {
+            return Vec::new();
         };
-        held.into_iter().flatten().copied().filter(|key| !was_sure(key)).collect()
+        let now = service.client.connection_key();
+        let is_lost = |key: &RequestKey| {
+            self.open.get(key).is_none_or(|open| {
+                let is_on_this = now.is_some() && open.handed_on == now;
+                open.handed_qos == QoS::AtMostOnce && !is_on_this
+            })
+        };
+        service.held.iter().copied().filter(is_lost).collect()
     }
 
-    /// The session of a service is over: the requests that it had.
+    /// The session of a service is over: the requests that it had. The topics that it could have served are looked at.
     pub fn service_gone(&mut self, session: SessionKey) -> Vec<RequestKey> {
-        let gone: Option<Service<C>> = self.services.remove(session);
-        gone.map(|service| service.held.into_iter().collect()).unwrap_or_default()
-    }
-
-    /// The topics on which requests wait that a service could have.
-    pub fn backlog(&self, session: SessionKey) -> Vec<Arc<str>> {
-        let place = self.services.place(session);
-        let service = place.and_then(|place| self.services.at(place));
-        service.map(|service| service.backlog.iter().cloned().collect()).unwrap_or_default()
-    }
-
-    /// The requests on these topics that do not wait for a service, if there is none any more.
-    pub fn unserved(
-        &mut self,
-        topics: &[Arc<str>],
-        around: &Surroundings<'_, C>,
-    ) -> Vec<RequestKey> {
-        let mut unserved = Vec::new();
-        for topic in topics {
-            let pool = super::book::fresh_pool(
-                (&mut self.pools, &self.pools_max),
-                &mut self.services,
-                topic,
-                around,
-            );
-            if !pool.members.iter().any(|member| member.candidate.is_service()) {
-                let open = &self.open;
-                let is_unserved = |key: &RequestKey| {
-                    is_stored(open, *key) && open.get(key).is_some_and(|open| !open.asked.waits)
-                };
-                unserved.extend(pool.stored().filter(is_unserved));
-            }
-        }
-        unserved
+        let Some(gone) = self.services.remove(session) else { return Vec::new() };
+        self.look_at_topics(gone.backlog);
+        gone.held.into_iter().collect()
     }
 
     /// A request whose service has gone goes to another one, or fails.
@@ -322,7 +297,7 @@ impl<C: Participant> RequestBook<C> {
         self.end_answered(&answered, RequestEvent::Cancel);
     }
 
-    fn answers_stored(&self, session: SessionKey) -> Vec<RequestKey> {
+    pub(super) fn answers_stored(&self, session: SessionKey) -> Vec<RequestKey> {
         let is_answered = |key: &RequestKey| {
             self.open.get(key).is_some_and(|open| open.state == RequestState::AnswerStored)
         };
@@ -336,7 +311,7 @@ impl<C: Participant> RequestBook<C> {
         answered.len()
     }
 
-    fn end_answered(&mut self, keys: &[RequestKey], event: RequestEvent) {
+    pub(super) fn end_answered(&mut self, keys: &[RequestKey], event: RequestEvent) {
         for key in keys {
             let Some(open) = self.open.get_mut(key) else { continue };
             if let Some(state) = open.state.after(event) {

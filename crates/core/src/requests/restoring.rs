@@ -1,6 +1,6 @@
 //! Enters the requests from before a restart: the sorted sets of the book are built at the end, each at once.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use slipring_wire::QoS;
@@ -16,6 +16,8 @@ pub struct BookRestorer<'a, C> {
     book: &'a mut RequestBook<C>,
     deadlines: Vec<(Millis, RequestKey)>,
     asked: KeyMap<SessionKey, Vec<(u64, RequestKey)>>,
+    /// Topics of stored requests that do not wait for a service.
+    impatient: HashSet<Arc<str>>,
 }
 
 impl<C: Participant> RequestBook<C> {
@@ -23,7 +25,7 @@ impl<C: Participant> RequestBook<C> {
     pub fn restorer(&mut self, count: usize) -> BookRestorer<'_, C> {
         self.open.reserve(count);
         let deadlines = Vec::with_capacity(count);
-        BookRestorer { book: self, deadlines, asked: KeyMap::default() }
+        BookRestorer { book: self, deadlines, asked: KeyMap::default(), impatient: HashSet::new() }
     }
 }
 
@@ -59,11 +61,6 @@ impl<C: Participant> PreparedRequest<C> {
         &self.open.asked
     }
 
-    /// Whether it waits for a service.
-    pub fn is_stored(&self) -> bool {
-        self.open.state == RequestState::Stored
-    }
-
     /// Whether a service had it whose session is gone.
     pub fn is_orphan(&self) -> bool {
         self.open.state == RequestState::Delivered && self.service.is_none()
@@ -78,7 +75,11 @@ impl<C: Participant> BookRestorer<'_, C> {
         self.deadlines.push((open.deadline_ms, key));
         self.asked.entry(asker).or_default().push((correlation, key));
         if open.state == RequestState::Stored {
-            self.book.store(key, open.asked.message.topic(), open.asked.priority, false);
+            let topic = open.asked.message.topic();
+            self.book.store(key, topic, open.asked.priority, false);
+            if !open.asked.waits && !self.impatient.contains(topic) {
+                self.impatient.insert(Arc::clone(topic));
+            }
         }
         if let Some(service) = service {
             let place = self.book.services.enter(&service, 0);
@@ -91,7 +92,8 @@ impl<C: Participant> BookRestorer<'_, C> {
 
     /// Sorts what was entered into the sets.
     pub fn finish(self) {
-        let Self { book, deadlines, asked } = self;
+        let Self { book, deadlines, asked, impatient } = self;
+        book.look_at_topics(impatient.into_iter().collect());
         extend(&mut book.deadlines, deadlines);
         for (asker, keys) in asked {
             extend(book.askers.entry(asker).or_default(), keys);

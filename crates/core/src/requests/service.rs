@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::turns::Turns;
 use super::{RequestKey, ResponseTimes};
-use crate::SessionKey;
 use crate::keys::KeyMap;
+use crate::{ConnectionKey, SessionKey};
 
 /// Topics in a backlog that is never pruned.
 const BACKLOG_SHORT: usize = 1_024;
@@ -21,6 +21,8 @@ pub trait Participant {
     fn is_connected(&self) -> bool {
         self.is_here()
     }
+    /// Its connection, if it has one.
+    fn connection_key(&self) -> Option<ConnectionKey>;
     /// Requests that it can have at once, if it does not say how many.
     fn room(&self) -> u16;
 }

@@ -1,11 +1,23 @@
-//! Requests that are dropped because memory is short.
+//! Requests and stored answers that are dropped because memory is short.
+
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::book::Open;
-use super::{Participant, RequestBook, RequestKey, RequestState};
-use crate::Priority;
+use super::{Participant, RequestBook, RequestEvent, RequestKey, RequestState};
+use crate::{Priority, SessionKey};
 
 /// Victims that are chosen at once, at most: the book is locked meanwhile, and each becomes a job of the keeper.
 const VICTIMS_MAX: usize = 4_096;
+
+/// What an asker knows its request by.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct AnswerName {
+    /// The Correlation Data.
+    pub correlation: Option<Box<[u8]>>,
+    /// The topic of the answer.
+    pub topic: Arc<str>,
+}
 
 impl<C> Open<C> {
     /// It is not a victim any more. Returns the bytes that it would have freed.
@@ -38,6 +50,35 @@ impl<C: Participant> RequestBook<C> {
         victims
     }
 
+    /// Answers that waited for an asker were dropped: each is named by its correlation data and its topic. Returns the
+    /// requests that have ended by it, with their topics.
+    pub fn answers_dropped(
+        &mut self,
+        asker: SessionKey,
+        dropped: &[AnswerName],
+        reason: &str,
+    ) -> Vec<(RequestKey, Arc<str>)> {
+        let mut left: HashMap<&AnswerName, usize> = HashMap::new();
+        for name in dropped {
+            *left.entry(name).or_default() += 1;
+        }
+        let mut ended = Vec::new();
+        for key in self.answers_stored(asker) {
+            let Some(Open { asked, .. }) = self.open.get(&key).map(|open| &**open) else {
+                continue;
+            };
+            let correlation = asked.correlation.as_deref().map(Box::from);
+            let name = AnswerName { correlation, topic: Arc::clone(&asked.answer_topic) };
+            let Some(count) = left.get_mut(&name).filter(|count| **count > 0) else { continue };
+            *count -= 1;
+            ended.push((key, Arc::clone(asked.message.topic())));
+            self.explain(key, reason);
+        }
+        let keys: Vec<_> = ended.iter().map(|(key, _)| *key).collect();
+        self.end_answered(&keys, RequestEvent::Drop);
+        ended
+    }
+
     /// Whether requests were chosen that are not over yet: their memory is free a little later.
     pub fn has_victims(&self) -> bool {
         self.victim_bytes > 0
@@ -47,8 +88,9 @@ impl<C: Participant> RequestBook<C> {
 #[cfg(test)]
 mod tests {
     use super::super::book_tests::{Peer, request};
-    use super::super::{RequestEvent, Surroundings};
+    use super::super::{ServiceCandidate, Surroundings};
     use super::*;
+    use slipring_wire::QoS;
 
     fn stored(count: u64) -> RequestBook<Peer> {
         let (mut book, asker) = (RequestBook::default(), Peer::new(1));
@@ -87,5 +129,40 @@ mod tests {
             book.finish(key, &around);
         }
         assert_eq!(book.victim_bytes, book.bytes, "ten are left");
+    }
+
+    #[test]
+    fn a_stored_answer_that_is_dropped_ends_its_request_once() {
+        let (mut book, asker, service) = (RequestBook::default(), Peer::new(1), Peer::new(2));
+        let candidate = || ServiceCandidate {
+            client: Arc::clone(&service),
+            qos: QoS::AtLeastOnce,
+            identifiers: None,
+            serve: 10,
+            no_local: false,
+            by_topic: false,
+        };
+        let find = |_: &str| vec![candidate()];
+        let around = Surroundings { now_ms: 1, now_ns: 1, generation: 1, find: &find };
+        let name = |key: u64| AnswerName {
+            correlation: Some(key.to_le_bytes().into()),
+            topic: "answers".into(),
+        };
+        for key in 0..3 {
+            book.ask(request(key, &asker, "a", 0, true), &around);
+        }
+        asker.be_here(false);
+        for key in 0..2 {
+            let key = RequestKey::new(key);
+            assert!(book.announce(key, RequestEvent::Answer, None).is_some());
+            book.finish(key, &around);
+        }
+        let unknown = AnswerName { correlation: None, topic: "answers".into() };
+        let dropped = [name(1), name(1), name(2), unknown];
+        let ended = book.answers_dropped(asker.session(), &dropped, "why");
+        assert_eq!(ended, [(RequestKey::new(1), Arc::from("a"))], "2 is not answered");
+        assert!(book.answers_dropped(asker.session(), &dropped, "why").is_empty());
+        assert_eq!(book.counts.ends[RequestState::Dropped as usize], 1);
+        assert_eq!(book.asker_back(asker.session()), 1);
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use slipring_wire::QoS;
 
-use super::book_tests::{Peer, request};
+use super::book_tests::{Peer, look_all, request};
 use super::*;
 use crate::Priority;
 
@@ -48,7 +48,8 @@ impl Desk {
     fn serve(&mut self, client: &Arc<Peer>, serve: u16, no_local: bool) -> Vec<Handing<Peer>> {
         self.services.push((Arc::clone(client), serve, no_local));
         self.generation += 1;
-        self.with(|book, around| book.subscribed("#", around))
+        self.book.look_at_filter("#");
+        self.with(look_all).handings
     }
 
     fn ask_as(
@@ -75,9 +76,7 @@ impl Desk {
     }
 
     fn stored_topics(&self) -> usize {
-        let mut count = 0;
-        self.book.stored_topics.matching("#", &mut |_| count += 1);
-        count
+        self.book.stored_topics.len()
     }
 }
 
@@ -152,8 +151,9 @@ fn the_backlog_of_a_busy_service_does_not_grow_for_ever() {
         let (key, _) = desk.ask(&format!("t/{number}"));
         desk.end(key, RequestEvent::Cancel);
     }
-    let backlog = desk.book.backlog(desk.services[0].0.session());
-    assert!(backlog.len() < 20_000, "{}", backlog.len());
+    let place = desk.book.services.place(desk.services[0].0.session()).unwrap();
+    let backlog = desk.book.services.at(place).unwrap().backlog.len();
+    assert!(backlog < 20_000, "{backlog}");
 }
 
 #[test]
@@ -240,4 +240,100 @@ fn a_look_for_empty_correlation_data_passes_requests_without_any() {
     let (none, empty) = (super::book::hash(None), super::book::hash(Some(b"")));
     assert_ne!(none, empty);
     assert_eq!(desk.book.asker_gone(asker.session()), [1, 2, 3].map(RequestKey::new));
+}
+
+#[test]
+fn a_look_at_many_topics_is_made_of_short_ones() {
+    let mut desk = Desk::new();
+    for number in 0..1_000 {
+        desk.ask(&format!("t/{number:04}"));
+    }
+    desk.services.push((Peer::new(2), 5_000, false));
+    desk.generation += 1;
+    desk.book.look_at_filter("t/+");
+    let mut handed = Vec::new();
+    while desk.book.has_looks() {
+        let looked = desk.with(RequestBook::look);
+        assert!(looked.handings.len() <= 64, "{}", looked.handings.len());
+        handed.extend(looked.handings);
+    }
+    assert_eq!((handed.len(), desk.stored_topics()), (1_000, 0));
+}
+
+#[test]
+fn a_look_hands_out_some_requests_of_a_topic_and_goes_on_later() {
+    let mut desk = Desk::new();
+    for _ in 0..1_000 {
+        desk.ask("t");
+    }
+    desk.services.push((Peer::new(2), 600, false));
+    desk.generation += 1;
+    desk.book.look_at_filter("t");
+    let mut each = Vec::new();
+    while desk.book.has_looks() {
+        each.push(desk.with(RequestBook::look).handings.len());
+    }
+    assert_eq!(each, [256, 256, 88]);
+}
+
+#[test]
+fn very_many_looks_become_one_at_all_topics() {
+    let mut desk = Desk::new();
+    (0..10).for_each(|number| drop(desk.ask(&format!("$own/{number}"))));
+    desk.services.push((Peer::new(2), 100, false));
+    desk.generation += 1;
+    (0..10_000).for_each(|number| desk.book.look_at_filter(&format!("f/{number}")));
+    let mut looks = 0;
+    let mut handed = 0;
+    while desk.book.has_looks() {
+        handed += desk.with(RequestBook::look).handings.len();
+        looks += 1;
+    }
+    assert_eq!((looks, handed), (1, 10), "also on topics that no wildcard matches");
+}
+
+#[test]
+fn a_new_request_does_not_overtake_those_that_a_service_that_has_come_will_get() {
+    let mut desk = Desk::new();
+    let before: Vec<RequestKey> = (0..3).map(|_| desk.ask("t").0).collect();
+    desk.services.push((Peer::new(2), 10, false));
+    desk.generation += 1;
+    desk.book.look_at_filter("t");
+    let (last, asked) = desk.ask("t");
+    assert!(matches!(asked, Asked::Stored));
+    let handed: Vec<_> = desk.with(look_all).handings.iter().map(|one| one.key).collect();
+    assert_eq!(handed, [before, vec![last]].concat());
+}
+
+#[test]
+fn requests_that_do_not_wait_end_when_the_last_service_has_gone() {
+    let mut desk = Desk::new();
+    let service = Peer::new(2);
+    desk.serve(&service, 1, false);
+    desk.ask("busy");
+    let asker = Arc::clone(&desk.asker);
+    for key in 100..300 {
+        let new = request(key, &asker, &format!("t/{key}"), 0, key % 2 == 0);
+        assert!(matches!(desk.with(|book, around| book.ask(new, around)), Asked::Stored));
+    }
+    desk.services.clear();
+    desk.generation += 1;
+    assert_eq!(desk.book.service_gone(service.session()).len(), 1);
+    let mut unserved = desk.with(look_all).unserved;
+    unserved.sort_unstable();
+    let impatient = (100..300).filter(|key| key % 2 == 1).map(RequestKey::new);
+    assert!(unserved.into_iter().eq(impatient));
+}
+
+#[test]
+fn a_request_at_qos_0_is_lost_with_the_connection_that_it_went_out_on_and_no_other() {
+    let mut desk = Desk::new();
+    let service = Peer::new(2);
+    desk.serve(&service, 10, false);
+    let (earlier, _) = desk.ask("t");
+    service.reconnect();
+    let (later, _) = desk.ask("t");
+    assert_eq!(desk.book.service_left(service.session()), [earlier]);
+    service.be_here(false);
+    assert_eq!(desk.book.service_left(service.session()), [earlier, later]);
 }

@@ -1,10 +1,11 @@
 //! A message that is a request: checked, given a key, added to the batch, and sent out once the batch has its offsets.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use slipring_core::ledger::{RequestManner, RequestRecord};
-use slipring_core::requests::{Asked, Handing, RequestEvent, RequestKey, RequestTerms, TermsError};
+use slipring_core::requests::{Asked, RequestEvent, RequestKey, RequestTerms, TermsError};
 use slipring_core::{Durability, JournalPlace, Limit, Offset, SessionKey, Way, memory};
 use slipring_wire::{Properties, PropertiesBuf, PropertyId, Publish, QoS, Reason, Value, Version};
 
@@ -168,19 +169,19 @@ impl Feed {
 
     fn place_all_requests(&mut self, broker: &Broker, first_offset: Offset) {
         let RequestWork { asked, ended, subscribed, .. } = &mut self.requests;
-        let (mut unserved, mut cancelled) = (Vec::new(), Vec::new());
+        let (mut ends, mut cancelled) = (VecDeque::new(), Vec::new());
         let handings = broker.with_requests(|book, around| {
             let mut handings = Vec::new();
             for (key, _) in ended.drain(..) {
                 handings.append(&mut book.finish(key, around));
             }
-            for filter in subscribed.drain(..) {
-                handings.append(&mut book.subscribed(&filter, around));
+            if !subscribed.is_empty() {
+                subscribed.drain(..).for_each(|filter| book.look_at_filter(&filter));
+                let mut looked = book.look(around); // the keeper goes on
+                handings.append(&mut looked.handings);
+                ends.extend(looked.unserved);
             }
-            for Handing { key, client, message, .. } in &handings {
-                let kind = EventKind::RequestRestored;
-                broker.tell_request(kind, *key, &client.name, message.topic(), &"");
-            }
+            broker.tell_handed(&handings);
             for PendingRequest { request, message, place, is_cancelled } in asked.drain(..) {
                 let (key, asker) = (request.key, Arc::clone(&request.asker));
                 let topic = Arc::clone(message.topic());
@@ -199,7 +200,7 @@ impl Feed {
                         let kind = EventKind::RequestStored;
                         broker.tell_request(kind, key, &asker.name, &topic, &"");
                     }
-                    Asked::NoService => unserved.push(key),
+                    Asked::NoService => ends.push_back(key),
                 }
             }
             handings
@@ -207,8 +208,8 @@ impl Feed {
         for key in cancelled {
             broker.requests.later(Job::End(key, RequestEvent::Cancel, None));
         }
-        for key in unserved {
-            broker.requests.later(Job::End(key, RequestEvent::NoService, None));
+        if !ends.is_empty() {
+            broker.requests.later(Job::EndAll(ends, RequestEvent::NoService));
         }
         broker.hand_out(handings, &mut self.post);
     }
@@ -245,11 +246,13 @@ impl Feed {
     /// The journal refused the batch: only what it need not know of goes on.
     #[cold]
     pub fn give_up_requests(&mut self, broker: &Broker) {
-        self.requests.asked.retain(|pending| !pending.request.is_recorded);
+        let RequestWork { asked, ended, undone, client, .. } = &mut self.requests;
+        asked.retain(|pending| !pending.request.is_recorded);
         let mut book = broker.requests.book();
-        self.requests.ended.retain(|(key, is_recorded)| {
+        ended.retain(|(key, is_recorded)| {
             if *is_recorded {
                 book.undo(*key);
+                undone.extend(client.is_none().then_some(*key)); // a client is told that it was refused
             }
             !is_recorded
         });

@@ -1,5 +1,6 @@
 //! What one client's batch does with requests: asks them, ends them, serves others.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use slipring_core::ledger::RequestManner;
@@ -21,6 +22,8 @@ pub(crate) struct RequestWork {
     pub asked: Vec<PendingRequest>,
     /// Requests whose end is in the batch, and whether the journal knows of them.
     pub ended: Vec<(RequestKey, bool)>,
+    /// Ends of the broker's own that the journal refused.
+    pub undone: HashSet<RequestKey>,
     /// Filters of new subscriptions, and of a client that is back.
     pub subscribed: Vec<Box<str>>,
     /// When the batch had its first request.

@@ -5,6 +5,7 @@ pub(crate) mod answering;
 pub(crate) mod asking;
 pub(crate) mod batch;
 pub(crate) mod cancelling;
+pub(crate) mod dropping;
 pub(crate) mod handing;
 pub(crate) mod keeper;
 #[cfg(test)]
@@ -22,14 +23,14 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use slipring_core::requests::{
     Handing, Participant, RequestBook, RequestEvent, RequestKey, ServiceCandidate, Surroundings,
 };
-use slipring_core::{Millis, SessionKey};
+use slipring_core::{ConnectionKey, Millis, SessionKey};
 use slipring_wire::Version;
 use tokio::sync::Notify;
 
 use crate::broker::Broker;
 use crate::client::Client;
 use crate::locks::lock;
-use crate::routes::{Audience, Target};
+use crate::routes::{Audience, Target, topics_of};
 
 /// All requests, and the work of the keeper.
 pub(crate) struct SharedRequests {
@@ -56,16 +57,14 @@ pub(crate) struct SharedRequests {
 pub(crate) enum Job {
     /// A request ends so; the text is told, if there is one.
     End(RequestKey, RequestEvent, Option<&'static str>),
+    /// All of these requests end so.
+    EndAll(VecDeque<RequestKey>, RequestEvent),
     /// A client lost its connection, but has its session.
     Left(SessionKey),
     /// The session of a client is over.
     Gone(SessionKey),
-    /// After a restart there is no session of the service that had this request.
-    Lost(RequestKey),
-    /// Topics on which requests waited when the broker started.
-    Restored(Vec<Arc<str>>),
-    /// A client serves less than before.
-    Unsubscribed(SessionKey),
+    /// The service that had these requests has gone.
+    GiveBack(VecDeque<RequestKey>),
     /// Requests that the journal had no room to record as handed out.
     HandOut(Vec<Handing<Client>>),
 }
@@ -121,10 +120,16 @@ impl SharedRequests {
         }
     }
 
-    /// A client has unsubscribed.
-    pub fn unsubscribed(&self, client: &Arc<Client>) {
-        if !self.book().backlog(client.key).is_empty() {
-            self.later(Job::Unsubscribed(client.key));
+    /// A client has unsubscribed from these filters.
+    pub fn unsubscribed(&self, filters: &[Box<str>]) {
+        let mut book = self.book();
+        for filter in filters {
+            book.look_at_filter(topics_of(filter));
+        }
+        let has_looks = book.has_looks();
+        drop(book);
+        if has_looks {
+            self.wake();
         }
     }
 }
@@ -148,11 +153,11 @@ impl Broker {
         };
         let done = work(&mut book, &around);
         let next_ms = book.next_deadline_ms().unwrap_or(Millis::MAX);
-        let open = book.len();
+        let (open, has_looks) = (book.len(), book.has_looks());
         drop(book);
         self.requests.open.store(open, Ordering::Relaxed);
-        if next_ms < self.requests.sleeps_until_ms.load(Ordering::SeqCst) {
-            self.requests.woken.notify_one();
+        if has_looks || next_ms < self.requests.sleeps_until_ms.load(Ordering::SeqCst) {
+            self.requests.wake();
         }
         done
     }
@@ -207,6 +212,10 @@ impl Participant for Client {
 
     fn is_connected(&self) -> bool {
         self.connection().is_some_and(|connection| connection.version.get().is_some())
+    }
+
+    fn connection_key(&self) -> Option<ConnectionKey> {
+        self.connection().map(|connection| connection.key)
     }
 
     fn room(&self) -> u16 {

@@ -2,9 +2,10 @@
 
 use std::fmt::Display;
 
-use slipring_core::requests::{RequestKey, RequestState};
+use slipring_core::requests::{Handing, RequestKey, RequestState};
 
 use crate::broker::Broker;
+use crate::client::Client;
 use crate::event::{EventKind, Report};
 
 impl Broker {
@@ -22,6 +23,14 @@ impl Broker {
             let key = key.to_string();
             let report = Report { request: &key, ..Report::new(kind, client) };
             self.monitor.tell(&report.topic(topic).detail(detail));
+        }
+    }
+
+    /// Reports requests that waited, and go to their services now.
+    pub fn tell_handed(&self, handings: &[Handing<Client>]) {
+        for Handing { key, client, message, .. } in handings {
+            let kind = EventKind::RequestRestored;
+            self.tell_request(kind, *key, &client.name, message.topic(), &"");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Restores the requests that were not over when the broker stopped.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
@@ -13,7 +13,7 @@ use slipring_core::{
     InternedTexts, JournalPlace, Message, Millis, Offset, Plan, SessionKey, Stored,
 };
 use slipring_journal::{FoundMessage, JournalReader};
-use slipring_wire::{PropertyId, QoS, Value};
+use slipring_wire::{PropertyId, QoS};
 
 use super::Job;
 use crate::broker::Broker;
@@ -52,7 +52,7 @@ pub(crate) fn restore<'a>(
     let mut restoring = Restoring {
         broker,
         book: book.restorer(kept.len()),
-        unserved: HashSet::new(),
+        orphans: VecDeque::new(),
         closed: Vec::new(),
         restored: 0,
     };
@@ -140,10 +140,8 @@ impl RequestReading<'_> {
         let left_ms = life_ns.saturating_sub(age_ns) / 1_000_000;
         let timeout_ms = Millis::try_from(left_ms).unwrap_or(0);
         message.expires_ms = Some(self.now_ms.saturating_add(timeout_ms));
-        let correlation = match message.publish().properties.get(PropertyId::CorrelationData) {
-            Some(Value::Binary(data)) => Some(data.into()),
-            _ => None,
-        };
+        let correlation = message.publish().properties.binary(PropertyId::CorrelationData);
+        let correlation = correlation.map(Into::into);
         let RequestManner { priority, waits, balance, retries } = kept.manner;
         NewRequest {
             key,
@@ -166,8 +164,8 @@ impl RequestReading<'_> {
 struct Restoring<'a> {
     broker: &'a Broker,
     book: BookRestorer<'a, Client>,
-    /// The topics of requests that do not wait for a service.
-    unserved: HashSet<Arc<str>>,
+    /// Requests that a service had whose session is gone.
+    orphans: VecDeque<RequestKey>,
     /// Records that requests are over.
     closed: Vec<u8>,
     restored: usize,
@@ -179,13 +177,11 @@ impl Restoring<'_> {
             Ok(prepared) => prepared,
             Err(key) => return RequestRecord::Closed { key }.encode(&mut self.closed),
         };
-        let NewRequest { key, asker, message, waits, .. } = prepared.request();
+        let NewRequest { key, asker, message, .. } = prepared.request();
         let (kind, topic) = (EventKind::RequestRestored, message.topic());
         self.broker.tell_request(kind, *key, &asker.name, topic, &"");
         if prepared.is_orphan() {
-            self.broker.requests.later(Job::Lost(*key));
-        } else if prepared.is_stored() && !waits && !self.unserved.contains(topic) {
-            self.unserved.insert(Arc::clone(topic));
+            self.orphans.push_back(*key);
         }
         self.book.enter(prepared);
         self.restored += 1;
@@ -195,9 +191,8 @@ impl Restoring<'_> {
     fn finish(mut self) -> usize {
         self.book.finish();
         self.broker.journal.note_all(&mut self.closed);
-        if !self.unserved.is_empty() {
-            let topics = self.unserved.into_iter().collect();
-            self.broker.requests.later(Job::Restored(topics));
+        if !self.orphans.is_empty() {
+            self.broker.requests.later(Job::GiveBack(self.orphans));
         }
         self.restored
     }

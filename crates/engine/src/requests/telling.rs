@@ -82,7 +82,7 @@ impl<'a> AskerMessage<'a> {
     }
 
     /// All properties of what the asker gets.
-    fn properties(
+    pub fn properties(
         &self,
         correlation: Option<&[u8]>,
         mut properties: PropertiesBuf,
@@ -218,10 +218,7 @@ pub(crate) fn tell_refusal(
     post: &mut Post,
 ) {
     let Some(topic) = asked.properties.text(PropertyId::ResponseTopic) else { return };
-    let correlation = match asked.properties.get(PropertyId::CorrelationData) {
-        Some(Value::Binary(data)) => Some(data),
-        _ => None,
-    };
+    let correlation = asked.properties.binary(PropertyId::CorrelationData);
     let properties = told.properties(correlation, PropertiesBuf::new());
     let refusal = Publish { properties: properties.borrow(), ..Publish::new(topic, told.payload) };
     post.begin(broker, &refusal, None, Durability::Memory, 1);

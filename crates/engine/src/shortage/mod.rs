@@ -2,6 +2,8 @@
 //! journal; then plain messages by priority, the retained ones last; then requests and answers; messages and requests
 //! of high priority last of all.
 
+mod requests;
+
 use std::cell::Cell;
 use std::cmp::Reverse;
 use std::sync::atomic::AtomicU64;
@@ -9,7 +11,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
 use slipring_core::ledger::StockRecord;
-use slipring_core::requests::RequestEvent;
 use slipring_core::{
     Dropped, Limit, Message, Millis, Outgoing, Priority, SHORT_BYTES, Victims, memory, recycled,
 };
@@ -19,7 +20,6 @@ use crate::broker::Broker;
 use crate::budget::LastLook;
 use crate::client::Client;
 use crate::connection_handle::ConnectionHandle;
-use crate::requests::Job;
 use crate::status::VictimCounts;
 use crate::waiting;
 
@@ -35,19 +35,20 @@ const KEPT_SHARE: usize = 8;
 /// packet that has begun and not ended.
 const HELD_BYTES_MIN: usize = 64 << 10;
 
-const DROPPED: &str = "memory was short (limits.memory_bytes)";
-
 /// The steps, in their order. Each frees until enough is free, and does nothing if enough is free already.
-const STEPS: [fn(&Relief<'_>); 10] = [
+const STEPS: [fn(&Relief<'_>); 13] = [
     |relief| relief.free_copies(),
     |relief| relief.drop_plain(Priority::Low),
     |relief| relief.drop_plain(Priority::Normal),
     |relief| relief.drop_retained(&[Priority::Low, Priority::Normal]),
     |relief| relief.drop_requests(Priority::Low),
+    |relief| relief.drop_answers(Priority::Low),
     |relief| relief.drop_requests(Priority::Normal),
+    |relief| relief.drop_answers(Priority::Normal),
     |relief| relief.drop_plain(Priority::High),
     |relief| relief.drop_retained(&[Priority::High]),
     |relief| relief.drop_requests(Priority::High),
+    |relief| relief.drop_answers(Priority::High),
     |relief| relief.end_connections(),
 ];
 
@@ -194,12 +195,9 @@ impl<'a> Relief<'a> {
         if Self::is_enough() {
             return 0;
         }
-        let mut largest: Vec<(usize, &Arc<Client>)> =
-            self.clients.iter().map(|client| (bytes(&client.outgoing()), client)).collect();
-        largest.sort_unstable_by_key(|(bytes, _)| Reverse(*bytes));
         let (mut all, mut victims) = (0, Victims::default());
-        for (bytes, client) in largest {
-            if bytes == 0 || Self::is_enough() {
+        for client in self.largest(bytes) {
+            if Self::is_enough() {
                 break;
             }
             let mut records = Vec::new();
@@ -218,6 +216,15 @@ impl<'a> Relief<'a> {
         }
         self.tell(victims);
         all
+    }
+
+    /// The clients that hold something of a kind, the one with most first.
+    fn largest(&self, bytes: fn(&Outgoing) -> usize) -> impl Iterator<Item = &Arc<Client>> {
+        let mut largest: Vec<(usize, &Arc<Client>)> =
+            self.clients.iter().map(|client| (bytes(&client.outgoing()), client)).collect();
+        largest.retain(|(bytes, _)| *bytes > 0);
+        largest.sort_unstable_by_key(|(bytes, _)| Reverse(*bytes));
+        largest.into_iter().map(|(_, client)| client)
     }
 
     /// Drops messages that wait for their first subscriber, those first that would be delivered last.
@@ -261,20 +268,6 @@ impl<'a> Relief<'a> {
         }
         self.broker.journal.note_all(&mut records);
         self.tell(victims);
-    }
-
-    /// Drops requests that wait or are computed. Their askers and services are told a little later, and then their memory
-    /// is free: the round ends here, so that nothing of a higher rank is dropped in vain.
-    fn drop_requests(&self, priority: Priority) {
-        if Self::is_within_budget() {
-            return;
-        }
-        let bytes = memory::used().saturating_sub(memory::enough());
-        let victims = self.broker.requests.book().victims(priority, bytes);
-        self.frees_later.set(self.broker.requests.book().has_victims());
-        for key in victims {
-            self.broker.requests.later(Job::End(key, RequestEvent::Drop, Some(DROPPED)));
-        }
     }
 
     /// Takes out a retained message of one of these priorities. One that has not got its offset from the journal yet
