@@ -2,7 +2,7 @@
 //!
 //! Only the edges convert them from and to plain numbers: records, the journal, frames, and text for people.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -31,6 +31,9 @@ impl Hasher for KeyHasher {
 
 /// A map by a key that nobody can choose.
 pub(crate) type KeyMap<K, V> = HashMap<K, V, BuildHasherDefault<KeyHasher>>;
+
+/// A set of such keys.
+pub(crate) type KeySet<K> = HashSet<K, BuildHasherDefault<KeyHasher>>;
 
 macro_rules! key {
     ($(#[$note:meta])* $name:ident($number:ty)) => {

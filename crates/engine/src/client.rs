@@ -1,15 +1,15 @@
 //! One client as others see it: its session, its outgoing messages, and its connection.
 
-use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use arc_swap::ArcSwapOption;
-use slipring_core::requests::MemberView;
+use slipring_core::requests::{MemberView, Participant};
 use slipring_core::{
     ConnectionKey, Conversation, EarlierSession, Millis, Options, Outgoing, Owner, Principal,
     Readiness, Session, SessionKey, Way, WillMessage,
 };
-use slipring_wire::{PacketId, Reason};
+use slipring_wire::{PacketId, Reason, Version};
 
 use crate::connection_end::{ConnectionEnd, TAKEN_OVER};
 use crate::connection_handle::ConnectionHandle;
@@ -47,7 +47,15 @@ pub(crate) struct Client {
     outgoing: Mutex<Outgoing>,
     /// The connection, to wake it without a lock; changed under the lock of `state`.
     connection: ArcSwapOption<ConnectionHandle>,
+    /// The same in a number, because requests ask for it very often: its key times four, and 0 before CONNACK, 1 with
+    /// MQTT 3, 2 with MQTT 5.
+    link: AtomicU64,
 }
+
+const WELCOMED: u64 = 1;
+const WELCOMED_V5: u64 = 2;
+const LINK_BITS: u32 = 2;
+const LINK_MASK: u64 = (1 << LINK_BITS) - 1;
 
 /// The part of a client that changes when it connects, subscribes or leaves.
 #[derive(Debug, Default)]
@@ -95,6 +103,7 @@ impl Client {
             state: Mutex::default(),
             outgoing: Mutex::new(outgoing),
             connection: ArcSwapOption::empty(),
+            link: AtomicU64::new(0),
         }
     }
 
@@ -194,7 +203,19 @@ impl Client {
         connection: Option<Arc<ConnectionHandle>>,
     ) -> Option<Arc<ConnectionHandle>> {
         state.connection = connection.as_ref().map(|connection| connection.key);
+        let link = state.connection.map_or(0, |key| key.get() << LINK_BITS);
+        self.link.store(link, Ordering::Release);
         self.connection.swap(connection)
+    }
+
+    /// Notes that CONNACK is on its way to a connection.
+    pub fn welcome(&self, connection: &ConnectionHandle, version: Version) {
+        let _ = connection.version.set(version);
+        let link = connection.key.get() << LINK_BITS;
+        let how = if version == Version::V5 { WELCOMED_V5 } else { WELCOMED };
+        // It fails if another connection has taken the session over.
+        let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
+        let _ = self.link.compare_exchange(link, link | how, success, failure);
     }
 
     /// Tells the connection's task that there is something to send.
@@ -208,6 +229,36 @@ impl Client {
     pub fn close(&self, reason: Reason) {
         if let Some(connection) = &*self.connection.load() {
             connection.close(reason);
+        }
+    }
+}
+
+impl Participant for Client {
+    fn session(&self) -> SessionKey {
+        self.key
+    }
+
+    /// Only with MQTT 5 has a request a topic to answer to.
+    #[inline]
+    fn is_here(&self) -> bool {
+        self.link.load(Ordering::Acquire) & LINK_MASK == WELCOMED_V5
+    }
+
+    #[inline]
+    fn is_connected(&self) -> bool {
+        self.link.load(Ordering::Acquire) & LINK_MASK != 0
+    }
+
+    #[inline]
+    fn connection_key(&self) -> Option<ConnectionKey> {
+        let link = self.link.load(Ordering::Acquire);
+        (link & LINK_MASK != 0).then(|| ConnectionKey::new(link >> LINK_BITS))
+    }
+
+    fn room(&self) -> u16 {
+        match self.serves.load(Ordering::Relaxed) {
+            0 => self.outgoing().window_messages(),
+            serves => serves, // by another filter
         }
     }
 }

@@ -270,7 +270,7 @@ impl Party {
         self.record_opening(&client, &opening, session_present);
         self.feed.wait_for(promise);
         self.blocks = true; // no packet goes before CONNACK
-        let _ = self.connection.version.set(opening.terms.version);
+        client.welcome(&self.connection, opening.terms.version);
         opening.cut().for_each(|limit| self.broker.monitor.reached.count(limit));
         self.conversation.accept(&opening, &client.name, session_present, &mut self.reply);
         self.keep_alive_s = opening.keep_alive_s;

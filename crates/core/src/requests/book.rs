@@ -46,6 +46,8 @@ pub(super) struct Open<C> {
     pub times_ns: [i64; 4],
     /// Its memory, with its message.
     pub bytes: usize,
+    /// A hash of its correlation data.
+    pub hash: u64,
     _counted: Counted,
 }
 
@@ -61,6 +63,7 @@ impl<C> Open<C> {
         let own_bytes = REQUEST_BYTES + named_bytes;
         Self {
             bytes: own_bytes + asked.message.bytes(),
+            hash: hash(correlation),
             asked,
             state,
             deadline_ms,
@@ -183,10 +186,10 @@ impl<C: Participant> RequestBook<C> {
     fn enter(&mut self, asked: NewRequest<C>, asked_ns: i64, now_ms: Millis) {
         let (key, session) = (asked.key, asked.asker.session());
         let deadline_ms = now_ms.saturating_add(asked.timeout_ms);
-        let correlation = hash(asked.correlation.as_deref());
+        let open = Box::new(Open::new(asked, RequestState::New, asked_ns, deadline_ms));
         self.deadlines.insert((deadline_ms, key));
-        self.askers.entry(session).or_default().insert((correlation, key));
-        self.take(Box::new(Open::new(asked, RequestState::New, asked_ns, deadline_ms)));
+        self.askers.entry(session).or_default().insert((open.hash, key));
+        self.take(open);
     }
 
     /// Enters a request everywhere but among the deadlines and those of its asker.

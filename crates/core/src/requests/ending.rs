@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use slipring_wire::{Publish, QoS};
 
-use super::book::{hash, is_stored};
+use super::book::is_stored;
 use super::{
     Asked, Handing, Participant, RequestBook, RequestEvent, RequestKey, RequestState, Surroundings,
 };
@@ -205,9 +205,9 @@ impl<C: Participant> RequestBook<C> {
     fn close(&mut self, key: RequestKey, service: Option<SessionKey>) {
         let Some(mut open) = self.open.remove(&key) else { return };
         self.victim_bytes -= open.spare();
-        let (asker, correlation) = (open.asked.asker.session(), open.asked.correlation.as_deref());
+        let asker = open.asked.asker.session();
         if let Some(keys) = self.askers.get_mut(&asker) {
-            keys.remove(&(hash(correlation), key));
+            keys.remove(&(open.hash, key));
             if keys.is_empty() {
                 self.askers.remove(&asker);
             }
@@ -238,14 +238,15 @@ impl<C: Participant> RequestBook<C> {
                 open.handed_qos == QoS::AtMostOnce && !is_on_this
             })
         };
-        service.held.iter().copied().filter(is_lost).collect()
+        service.sorted(is_lost)
     }
 
     /// The session of a service is over: the requests that it had. The topics that it could have served are looked at.
     pub fn service_gone(&mut self, session: SessionKey) -> Vec<RequestKey> {
         let Some(gone) = self.services.remove(session) else { return Vec::new() };
+        let held = gone.sorted(|_| true);
         self.look_at_topics(gone.backlog);
-        gone.held.into_iter().collect()
+        held
     }
 
     /// A request whose service has gone goes to another one, or fails.

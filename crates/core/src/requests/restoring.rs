@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use slipring_wire::QoS;
 
-use super::book::{Open, hash};
+use super::book::Open;
 use super::{NewRequest, Participant, RequestBook, RequestKey, RequestState, RestoredRequest};
 use crate::keys::KeyMap;
 use crate::{Millis, SessionKey};
@@ -33,7 +33,6 @@ impl<C: Participant> RequestBook<C> {
 #[derive(Debug)]
 pub struct PreparedRequest<C> {
     open: Box<Open<C>>,
-    correlation: u64,
     /// Who has it, if its session is still there.
     service: Option<Arc<C>>,
 }
@@ -42,7 +41,6 @@ impl<C: Participant> PreparedRequest<C> {
     /// Makes a request as the journal describes it.
     pub fn new(restored: RestoredRequest<C>, now_ms: Millis) -> Self {
         let RestoredRequest { request, asked_ns, is_delivered, service } = restored;
-        let correlation = hash(request.correlation.as_deref());
         let deadline_ms = now_ms.saturating_add(request.timeout_ms);
         let state = if is_delivered { RequestState::Delivered } else { RequestState::Stored };
         let mut open = Box::new(Open::new(request, state, asked_ns, deadline_ms));
@@ -53,7 +51,7 @@ impl<C: Participant> PreparedRequest<C> {
         } else {
             open.times_ns[1] = asked_ns;
         }
-        Self { open, correlation, service }
+        Self { open, service }
     }
 
     /// As it was asked.
@@ -70,10 +68,10 @@ impl<C: Participant> PreparedRequest<C> {
 impl<C: Participant> BookRestorer<'_, C> {
     /// Enters a request.
     pub fn enter(&mut self, prepared: PreparedRequest<C>) {
-        let PreparedRequest { open, correlation, service } = prepared;
+        let PreparedRequest { open, service } = prepared;
         let (key, asker) = (open.asked.key, open.asked.asker.session());
         self.deadlines.push((open.deadline_ms, key));
-        self.asked.entry(asker).or_default().push((correlation, key));
+        self.asked.entry(asker).or_default().push((open.hash, key));
         if open.state == RequestState::Stored {
             let topic = open.asked.message.topic();
             self.book.store(key, topic, open.asked.priority, false);

@@ -1,11 +1,11 @@
 //! The services: clients that have requests, or are subscribed to topics that requests go to.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::turns::Turns;
 use super::{RequestKey, ResponseTimes};
-use crate::keys::KeyMap;
+use crate::keys::{KeyMap, KeySet};
 use crate::{ConnectionKey, SessionKey};
 
 /// Topics in a backlog that is never pruned.
@@ -34,7 +34,7 @@ pub(super) struct Service<C> {
     /// Requests that it computes at once.
     pub limit: u16,
     /// The requests that it has.
-    pub held: BTreeSet<RequestKey>,
+    pub held: KeySet<RequestKey>,
     /// Topics with stored requests that it can have; some may have none any more.
     pub backlog: VecDeque<Arc<str>>,
     /// Beyond so many topics the backlog is pruned.
@@ -55,6 +55,13 @@ impl<C: Participant> Service<C> {
     /// Whether it computes fewer requests than it can.
     pub(super) fn has_room(&self) -> bool {
         self.held.len() < usize::from(self.limit)
+    }
+
+    /// The requests that it has, in the order of their keys.
+    pub(super) fn sorted(&self, is_wanted: impl Fn(&RequestKey) -> bool) -> Vec<RequestKey> {
+        let mut keys: Vec<_> = self.held.iter().copied().filter(is_wanted).collect();
+        keys.sort_unstable();
+        keys
     }
 
     /// How much it computes, in thousandths of what it can.
@@ -98,7 +105,7 @@ impl<C: Participant> Services<C> {
         let service = Service {
             client: client.clone(),
             limit,
-            held: BTreeSet::new(),
+            held: KeySet::default(),
             backlog: VecDeque::new(),
             backlog_max: 0,
             turns: Turns::after(self.entered),

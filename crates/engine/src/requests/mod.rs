@@ -23,8 +23,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use slipring_core::requests::{
     Handing, Participant, RequestBook, RequestEvent, RequestKey, ServiceCandidate, Surroundings,
 };
-use slipring_core::{ConnectionKey, Millis, SessionKey};
-use slipring_wire::Version;
+use slipring_core::{Millis, SessionKey};
 use tokio::sync::Notify;
 
 use crate::broker::Broker;
@@ -174,9 +173,8 @@ fn candidates(audience: &Audience, services: &[Target]) -> Vec<ServiceCandidate<
     let mut seen: HashSet<_> = services.iter().map(|service| service.client.key).collect();
     for target in all {
         let can = if says_so { target.serve > 0 } else { !target.is_watcher };
-        let connection = target.client.connection();
-        let version = connection.as_ref().and_then(|connection| connection.version.get());
-        if target.serve == 0 && version.is_some_and(|version| *version != Version::V5) {
+        let client = &target.client;
+        if target.serve == 0 && client.is_connected() && !client.is_here() {
             continue; // it could not answer; who says that it serves may come back with MQTT 5
         }
         if can && seen.insert(target.client.key) {
@@ -196,32 +194,5 @@ fn candidate(target: &Target, by_topic: bool) -> ServiceCandidate<Client> {
         serve: if target.serve > 0 { target.serve.max(most) } else { 0 },
         no_local: target.no_local,
         by_topic,
-    }
-}
-
-impl Participant for Client {
-    fn session(&self) -> SessionKey {
-        self.key
-    }
-
-    /// Only with MQTT 5 has a request a topic to answer to.
-    fn is_here(&self) -> bool {
-        let connection = self.connection();
-        connection.is_some_and(|connection| connection.version.get() == Some(&Version::V5))
-    }
-
-    fn is_connected(&self) -> bool {
-        self.connection().is_some_and(|connection| connection.version.get().is_some())
-    }
-
-    fn connection_key(&self) -> Option<ConnectionKey> {
-        self.connection().map(|connection| connection.key)
-    }
-
-    fn room(&self) -> u16 {
-        match self.serves.load(Ordering::Relaxed) {
-            0 => self.outgoing().window_messages(),
-            serves => serves, // by another filter
-        }
     }
 }
