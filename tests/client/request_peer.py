@@ -62,13 +62,14 @@ class RequestPeer(Peer):
         said = properties(correlation_data=number, user=told)
         return V5.publish(ENDS, payload, qos=qos, packet_id=self.new_id(qos), properties=said)
 
-    def request(self, key: int, payload: bytes = b"", topic: str = "solver/a") -> bytes:
+    def request(
+        self, key: int, payload: bytes = b"", topic: str = "solver/a", *, retry: int = 0
+    ) -> bytes:
         """A request for a service."""
-        said = properties(
-            response_topic=answer_topic(key),
-            correlation_data=b"%d" % key,
-            user=("slipring-timeout", "30"),
-        )
+        told: list[Pair] = [("slipring-timeout", "30")]
+        if retry:
+            told.append(("slipring-retry", str(retry)))
+        said = properties(response_topic=answer_topic(key), correlation_data=b"%d" % key, user=told)
         return V5.publish(topic, payload, qos=1, packet_id=self.new_id(1), properties=said)
 
     def cancelled(self, key: int, status: str) -> bytes:

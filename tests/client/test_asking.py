@@ -10,6 +10,7 @@ from slipring.client import asking
 from tests.client.request_peer import ENDS, RequestPeer, request_broker, user
 from tests.mqtt_bytes import properties
 from tests.packets import V5
+from tests.running_broker import PATIENCE_S
 
 CANCEL = "$slipring/cancel"
 
@@ -182,26 +183,6 @@ async def test_many_requests_without_a_connection_time_out_together() -> None:
         assert [type(end) for end in ends] == [slipring.RequestTimedOut] * 1000
         over.set()
         assert (await anext(changes)).connected
-
-
-async def test_a_request_waits_until_the_loop_has_heard_of_the_connection() -> None:
-    """A session that the loop has yet to hear the end of would end the request with it."""
-
-    async def talk(peer: RequestPeer) -> None:
-        await peer.connect()
-        await peer.send(peer.end(await peer.published(), "answered", b"first"))
-        await peer.send(peer.end(await peer.published(), "answered", b"second"))
-        await peer.disconnected()
-
-    async with request_broker(talk) as url, slipring.connect(url) as bus:
-        connection = bus._connection
-        connection.is_open = False
-        unheard = asyncio.create_task(bus.request("solver/a", b"unheard"))
-        await asyncio.sleep(0)
-        connection.is_open = True
-        assert (await bus.request("solver/a")).text == "first"
-        connection._room.set()
-        assert (await unheard).text == "second"
 
 
 async def test_parts_come_before_the_answer() -> None:
@@ -464,3 +445,49 @@ async def test_a_request_without_a_connection_waits_for_one_until_it_times_out()
             await bus.request("solver/a", timeout_s=0.01)
         timed_out.set()
         await bus.request("solver/a")
+
+
+async def test_a_cancel_that_the_broker_cannot_take_leaves_the_end_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A broker without QoS 1 takes no cancel; the request ends all the same."""
+    monkeypatch.setattr(asking, "LATE_S", 0.0)
+    monkeypatch.setattr(asking, "SWEEP_S", 0.01)
+
+    async def talk(peer: RequestPeer) -> None:
+        await peer.expect(0x10)
+        await peer.send(V5.connack(properties=b"\x24\x00"))
+        await peer.disconnected()
+
+    async with request_broker(talk) as url, slipring.connect(url) as bus:
+        with pytest.raises(slipring.RequestTimedOut):
+            async with asyncio.timeout(PATIENCE_S):
+                await bus.request("solver/a", timeout_s=0.01, qos=0)
+        task = asyncio.create_task(bus.request("solver/a", qos=0))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+
+async def test_a_close_that_is_cancelled_while_cancels_wait_closes_the_bus() -> None:
+    go = asyncio.Event()
+
+    async def talk(peer: RequestPeer) -> None:
+        await peer.connect()
+        await go.wait()
+        await peer.published()
+        await peer.disconnected()
+
+    async with request_broker(talk) as url:
+        bus = await slipring.connect(url, outbox_bytes_max=1000)
+        asked = asyncio.create_task(bus.request("solver/a", bytes(1000)))
+        await asyncio.sleep(0)
+        asked.cancel()
+        await asyncio.wait({asked})
+        closing = asyncio.create_task(bus.close())
+        await asyncio.sleep(0)
+        closing.cancel()
+        await asyncio.wait({closing})
+        assert closing.cancelled()
+        go.set()

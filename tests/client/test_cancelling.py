@@ -126,6 +126,23 @@ async def streams(bus: slipring.Bus) -> None:
         await anext(chunks)
 
 
+async def serve_and_ask(bus: slipring.Bus) -> None:
+    async def solve(request: slipring.Request) -> bytes:
+        await request.part(1)
+        return request.payload
+
+    def solve_in_thread(request: slipring.ThreadRequest) -> bytes:
+        request.part(1)
+        return request.payload
+
+    async with bus.serve("cancel/task", solve), bus.serve("cancel/thread", solve_in_thread):
+        await bus.request("cancel/task", 1)
+        await bus.request("cancel/thread", 1)
+        await bus.request_many([("cancel/task", number) for number in range(3)])
+        async for _ in bus.ask_parts("cancel/task", 1):
+            pass
+
+
 async def others(bus: slipring.Bus) -> None:
     await bus.ping()
     await bus.clock.measure()
@@ -145,7 +162,8 @@ def kept(table_url: str) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    "work", [publish, publish_many, subscribe, declare, select, table, streams, others]
+    "work",
+    [publish, publish_many, subscribe, declare, select, table, streams, serve_and_ask, others],
 )
 @pytest.mark.usefixtures("kept")
 async def test_what_is_cancelled_anywhere_leaves_a_bus_that_works(

@@ -6,6 +6,7 @@ import contextlib
 import pytest
 
 import slipring
+from slipring.client.losses import Loss
 from tests.client.fake_broker import PINGREQ, PUBLISH, Peer, fake_broker, message
 
 
@@ -59,6 +60,13 @@ async def test_a_broker_that_breaks_the_protocol_is_left() -> None:
     ):
         with pytest.raises(slipring.ConnectionLost, match="broke the protocol"):
             await anext(messages)
+
+
+@pytest.mark.parametrize(
+    "told", [b"", b"[]", b'{"messages": "many"}', b'{"bytes": Infinity}', b'{"since_ms": [1]}']
+)
+def test_dropped_messages_that_make_no_sense_are_none(told: bytes) -> None:
+    assert Loss.of(slipring.Message("a", told)) == Loss(0, 0, "", (), 0)
 
 
 async def test_a_silent_broker_is_given_up() -> None:

@@ -37,6 +37,14 @@ async def test_a_choice_that_cannot_be_is_refused_at_once(
             call(bus)
 
 
+async def test_an_option_that_a_request_does_not_have_is_refused(table_url: str) -> None:
+    async with slipring.connect(table_url) as bus:
+        with pytest.raises(TypeError, match=r"no option timeout; it has .*timeout_s"):
+            await bus.request_many([("a", b"")], timeout=5)  # type: ignore[call-arg]
+        with pytest.raises(TypeError, match=r"no option retries; it has .*retry"):
+            bus.ask_parts("a", retries=1)  # type: ignore[call-arg]
+
+
 async def test_one_name_needs_no_list(table_url: str) -> None:
     async with slipring.connect(table_url) as bus:
         declared = await bus.declare("guess/one", {"a": "f64"})

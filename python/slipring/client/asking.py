@@ -8,7 +8,7 @@ import logging
 import os
 import threading
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from slipring.client.incoming import Incoming
 from slipring.client.request_terms import REASON, STATUS, RequestTerms, user_properties
@@ -58,15 +58,25 @@ ENDS: dict[str, type[RequestEnded]] = {
 """The ends that a broker tells, by its word."""
 
 
+class SentRequest(NamedTuple):
+    """How a request was sent."""
+
+    identity: int
+    """By which the broker's refusal is told; 0 at QoS 0."""
+    connection: int
+    """The connection that it was sent on, whose loss ends it unless its session is kept."""
+
+
 class OpenRequest:
     """A request that has no end yet."""
 
-    __slots__ = ("end", "end_by", "identity", "parts", "topic")
+    __slots__ = ("connection", "end", "end_by", "identity", "parts", "topic")
 
-    def __init__(self, topic: str, end_by: float, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, topic: str, sent: SentRequest, end_by: float, loop: asyncio.AbstractEventLoop
+    ) -> None:
         self.topic = topic
-        self.identity = 0
-        """By which the broker's refusal is told; 0 at QoS 0."""
+        self.identity, self.connection = sent
         self.end_by = end_by
         """When this client gives up waiting for the end, by the loop's clock."""
         self.end: asyncio.Future[Answer | RequestEnded] = loop.create_future()
@@ -124,8 +134,8 @@ class Asking:
         self._open: dict[bytes, OpenRequest] = {}
         self._numbers: dict[int, bytes] = {}
         """By the identity of the message that asks."""
-        self._unsent: deque[bytes] = deque()
-        """Cancelled while the outbox was full or the connection away."""
+        self._unsent: deque[tuple[bytes, int]] = deque()
+        """Cancelled while the outbox was full or the connection away; each with its connection."""
         self._cancelling: asyncio.Task[None] | None = None
         self._sweeping: asyncio.TimerHandle | None = None
         if connection.is_durable:
@@ -150,11 +160,11 @@ class Asking:
         number = self._newest.to_bytes(NUMBER_BYTES)
         details = (user, terms.content_type, TOPIC, number, None)
         try:
-            identity = self._publish(topic, payload, terms.qos, details)
-            if identity is None:
+            sent = self._publish(topic, payload, terms.qos, details)
+            if sent is None:
                 send_by = send_by or self._loop.time() + terms.timeout_s
                 asked = topic, payload, terms.qos, details
-                identity = await self._send_later(asked, send_by)
+                sent = await self._send_later(asked, send_by)
         except Refused as refused:
             raise RequestRefused(str(refused), topic) from None
         except ConnectionLost as lost:
@@ -162,22 +172,22 @@ class Asking:
         except TimeoutError:
             text = f"it could not be sent to {self._url} within {terms.timeout_s} s"
             raise RequestTimedOut(text, topic) from None
-        one = OpenRequest(topic, self._loop.time() + terms.timeout_s + LATE_S, self._loop)
+        one = OpenRequest(topic, sent, self._loop.time() + terms.timeout_s + LATE_S, self._loop)
         one.parts = parts
         self._open[number] = one
-        if identity:
-            one.identity = identity
-            self._numbers[identity] = number
+        if one.identity:
+            self._numbers[one.identity] = number
         if self._sweeping is None:
             self._sweeping = self._loop.call_later(SWEEP_S, self._sweep)
         return number, one
 
     def cancel(self, number: bytes) -> None:
         """Tells the broker that nobody waits any more, if the request is open. Never waits."""
-        if self._forget(number) is None:
+        one = self._forget(number)
+        if one is None:
             return
         if self._unsent or self._publish_cancel(number) is None:
-            self._unsent.append(number)
+            self._unsent.append((number, one.connection))
             if self._cancelling is None or self._cancelling.done():
                 self._cancelling = self._loop.create_task(self._cancel_later())
 
@@ -209,13 +219,13 @@ class Asking:
         else:
             one.finish(RequestRefused(text, one.topic, code=code))
 
-    def end_session(self, cause: str) -> None:
+    def end_session(self, cause: str, last: int) -> None:
         """The session is gone, and the broker has cancelled its requests."""
-        self._unsent.clear()
-        ended, self._open = self._open, {}
-        self._numbers.clear()
-        for one in ended.values():
-            one.finish(self._lost(one.topic, cause))
+        self._unsent = deque(pair for pair in self._unsent if pair[1] > last)
+        for number, one in list(self._open.items()):
+            if one.connection <= last:
+                self._forget(number)
+                one.finish(self._lost(one.topic, cause))
 
     def _receive(self, message: Message) -> None:
         """A part or an end. One that nobody waits for is of a cancelled request."""
@@ -251,16 +261,12 @@ class Asking:
             self._numbers.pop(one.identity, None)
         return one
 
-    def _publish(self, topic: str, payload: bytes, qos: int, details: Any) -> int | None:
-        """None while there is no room, or no connection that this loop has heard of.
+    def _publish(self, topic: str, payload: bytes, qos: int, details: Any) -> SentRequest | None:
+        """None while there is no room or no connection."""
+        identity = self._native.publish_in_session(topic, payload, qos, details)
+        return None if identity is None else SentRequest(identity, self._connection.newest())
 
-        A request on a connection that it has not heard of yet would end with the session before.
-        """
-        if not self._connection.is_open and self._connection.end is None:
-            return None
-        return self._native.publish_in_session(topic, payload, qos, details)
-
-    async def _send_later(self, asked: tuple[str, bytes, int, Any], send_by: float) -> int:
+    async def _send_later(self, asked: tuple[str, bytes, int, Any], send_by: float) -> SentRequest:
         async with asyncio.timeout_at(send_by):
             return await self._connection.send(lambda: self._publish(*asked))
 
@@ -270,12 +276,15 @@ class Asking:
             return self._native.publish_in_session(CANCEL, b"", 1, ((), None, None, number, None))
         except ConnectionLost:
             return 0  # the broker cancels what a session leaves behind
+        except Refused as refused:
+            log.warning("cannot cancel a request at %s: %s", self._url, refused)
+            return 0  # it ends by its time-out
 
     async def _cancel_later(self) -> None:
         """Sends what waits, unless the session ends meanwhile, which cancels them too."""
 
         def send_first() -> int | None:
-            sent = self._publish_cancel(self._unsent[0]) if self._unsent else 0
+            sent = self._publish_cancel(self._unsent[0][0]) if self._unsent else 0
             if sent is not None and self._unsent:
                 self._unsent.popleft()
             return sent

@@ -301,8 +301,8 @@ class Bus(HearingFace, RequestFace):
         Raises ConnectionLost if something that was accepted could not be sent.
         """
         self._is_closed, samples = True, 0
-        await self._connection.asking.close()
         try:
+            await self._connection.asking.close()
             if self._parameters is not None:
                 samples = await self._parameters.close()
         finally:

@@ -47,6 +47,8 @@ class ClientConnection:
         """How often arrivals at selections are reported; None for never."""
         self.end: ConnectionEnd | None = None
         self.is_open = False
+        self.heard = 0
+        """The number of the newest connection that this loop has heard of."""
         self.refused: dict[int, Refused] = {}
         """Subscriptions that the broker refused when they were made again."""
         self._loop = asyncio.get_running_loop()
@@ -54,7 +56,8 @@ class ClientConnection:
         self._over = asyncio.Event()
         self._connected: asyncio.Future[GrantedTerms] = self._loop.create_future()
         self._answers: dict[int, asyncio.Future[Any]] = {}
-        self._pings: set[int] = set()
+        self._pings: dict[int, int] = {}
+        """The connection that each was sent on."""
         self._readable: dict[int, Readable] = {}
         self._batches: dict[int, asyncio.Event] = {}
         self._writers: dict[int, Callable[[], None]] = {}
@@ -89,6 +92,10 @@ class ClientConnection:
             self._room.clear()
             await self._room.wait()
         return sent
+
+    def newest(self) -> int:
+        """The connection of what was just sent or taken; a blocked loop has not heard of it yet."""
+        return self.native.connection or self.heard  # if there is none, whichever it was is lost
 
     def changes(self) -> Changes[ConnectionChange]:
         """What happens to the connection from now on."""
@@ -156,11 +163,11 @@ class ClientConnection:
     async def ping(self) -> float:
         """Seconds to the broker and back."""
         identity = await self.send(self.native.ping)
-        self._pings.add(identity)
+        self._pings[identity] = self.newest()
         try:
             seconds: float = await self._answer(identity)
         finally:
-            self._pings.discard(identity)
+            del self._pings[identity]
         return seconds
 
     async def ask(self, name: str, body: bytes, timeout_s: float = ANSWER_S) -> bytes:
@@ -259,11 +266,12 @@ class ClientConnection:
 
     def _open(self, terms: GrantedTerms) -> None:
         self.is_open = True
+        if not terms.session_present:
+            self._end_session("the broker had not kept the session")
+        self.heard += 1
         if not self._connected.done():
             self._connected.set_result(terms)
             return
-        if not terms.session_present:
-            self._end_session("the broker had not kept the session")
         self._room.set()
         self._requests.connected()
         session = "goes on" if terms.session_present else "is a new one"
@@ -279,13 +287,14 @@ class ClientConnection:
         self.is_open = False
         if not self.is_durable:
             self._end_session(cause)
-        for identity in self._pings:
-            _fail(self._answers[identity], self.lost(cause))
+        for identity, connection in self._pings.items():
+            if connection <= self.heard:
+                _fail(self._answers[identity], self.lost(cause))
         self._followers.tell(ConnectionChange(False, cause, retry_s, unsent_bytes))
 
     def _end_session(self, cause: str) -> None:
         for one in self._session_followers:
-            one.end_session(cause)
+            one.end_session(cause, self.heard)
 
     def _warn_of_unclaimed(self) -> None:
         count, topic = self.native.unclaimed()

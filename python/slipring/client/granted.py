@@ -31,5 +31,8 @@ class Readable(Protocol):
 class SessionFollower(Protocol):
     """What belongs to one session at the broker."""
 
-    def end_session(self, cause: str) -> None:
-        """The broker has ended the session, or ends it now; this may be told twice."""
+    def end_session(self, cause: str, last: int) -> None:
+        """The broker ends the session of connection `last`, and what belongs to earlier ones.
+
+        What came or went on a later connection goes on. This may be told twice.
+        """

@@ -1,6 +1,7 @@
 """Losses: stored messages of this client that the broker had to drop."""
 
 import json
+import math
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -28,15 +29,15 @@ class Loss:
 
     @classmethod
     def of(cls, message: Message) -> Self:
-        """Reads what the broker tells; what is missing is 0 or empty."""
+        """Reads what the broker tells; what is missing or makes no sense is 0 or empty."""
         told = _json(message.payload)
         topics = told.get("topics")
         return cls(
-            int(told.get("messages") or 0),
-            int(told.get("bytes") or 0),
+            int(_number(told.get("messages"))),
+            int(_number(told.get("bytes"))),
             str(told.get("limit") or ""),
             tuple(map(str, topics)) if isinstance(topics, list) else (),
-            float(told.get("since_ms") or 0),
+            _number(told.get("since_ms")),
         )
 
 
@@ -48,6 +49,11 @@ class Losses(ContentReader[Loss]):
 
     def _content(self, message: Message) -> Loss:
         return Loss.of(message)
+
+
+def _number(told: object) -> float:
+    """0 for what is no number: other brokers let any client publish on this topic."""
+    return told if isinstance(told, int | float) and math.isfinite(told) else 0
 
 
 def _json(payload: bytes) -> dict[str, Any]:

@@ -20,6 +20,8 @@ REASON = "slipring-reason"
 """The user property with the broker's words about an end."""
 TIMEOUT = "slipring-timeout"
 """The user property that makes a message a request: its time-out in seconds."""
+RETRY = "slipring-retry"
+"""The user property that says how many other services may try."""
 
 
 class RequestOptions(TypedDict, total=False):
@@ -33,6 +35,10 @@ class RequestOptions(TypedDict, total=False):
     qos: int
     properties: Mapping[str, str] | None
     content_type: str | None
+
+
+OPTIONS = RequestOptions.__optional_keys__
+"""Their names."""
 
 
 class RequestTerms(NamedTuple):
@@ -50,7 +56,10 @@ class RequestTerms(NamedTuple):
 
     @classmethod
     def of(cls, options: RequestOptions) -> Self:
-        """The terms of options, of which some may be missing."""
+        """The terms of options, of which some may be missing; raises TypeError for others."""
+        if others := options.keys() - OPTIONS:
+            has = f"it has {', '.join(sorted(OPTIONS))}"
+            raise TypeError(f"a request has no option {', '.join(sorted(others))}; {has}")
         return cls(
             options.get("timeout_s", TIMEOUT_S),
             options.get("wait", False),
@@ -73,7 +82,7 @@ def user_properties(terms: RequestTerms) -> tuple[tuple[str, str], ...]:
     if terms.priority is not None:
         pairs.append(("slipring-priority", terms.priority))
     if terms.retry:
-        pairs.append(("slipring-retry", str(terms.retry)))
+        pairs.append((RETRY, str(terms.retry)))
     if terms.balance is not None:
         pairs.append(("slipring-balance", terms.balance))
     return (*pairs, *terms.user)

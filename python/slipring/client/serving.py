@@ -52,6 +52,8 @@ class Service:
         self._handler: Callable[[Any], Any] = handler
         self._is_async = _is_async(handler)
         self._threads: ThreadPoolExecutor | None = None
+        self._free_threads = asyncio.Semaphore(concurrency)
+        """A thread may compute on when its request has ended."""
         self._qos = qos
         self._loop = asyncio.get_running_loop()
         self._identity: int | None = None
@@ -107,11 +109,13 @@ class Service:
             if identity is not None:
                 await self._connection.retire(identity)
                 self._take_rest(identity, finish=finish)
-                self._connection.detach(identity)
             while finish and self._tasks:
                 self._idle.clear()
                 await self._idle.wait()
         finally:
+            if identity is not None:
+                self._take_rest(identity, finish=False)
+                self._connection.detach(identity)
             self._cancel_all()
             if self._tasks:
                 await asyncio.wait(self._tasks)
@@ -137,8 +141,9 @@ class Service:
             messages = self._taken(identity, free)
             if not messages:
                 return
+            connection = self._connection.newest()
             for message in messages:
-                self._start(message)
+                self._start(message, connection)
 
     def _check(self) -> None:
         end, identity = self._connection.end, self._identity
@@ -147,9 +152,11 @@ class Service:
         if end is not None and end.cause is not None:
             raise self._connection.lost(end.cause)
 
-    def _start(self, message: Message) -> None:
+    def _start(self, message: Message, connection: int) -> None:
         if message.response_topic is None:
             log.debug("a message on %s asks for no answer", message.topic)
+            return
+        if self._connection.cancels.is_known(message, connection):
             return
         request = Request(message, self._send, self._loop.time)
         task = self._loop.create_task(self._serve(request, message.response_topic))
@@ -161,24 +168,23 @@ class Service:
                 request.ended_as = ended_as
                 task.cancel()
 
-        self._connection.cancels.watch(message.response_topic, cancel)
+        self._connection.cancels.watch(message.response_topic, connection, cancel)
 
     def _done(self, task: asyncio.Task[None]) -> None:
         request = self._tasks.pop(task)
-        self._connection.cancels.unwatch(request.message.response_topic or "")
-        if not task.cancelled() and (error := task.exception()) is not None:
+        if request.ended_as is None:
+            self._connection.cancels.unwatch(request.message.response_topic or "")
+        if task.cancelled():
+            if request.ended_as is None:
+                self._fail_now(request.message, WAS_CANCELLED if self._is_taking else ENDED)
+        elif (error := task.exception()) is not None:
             log.warning("cannot answer a request to %s: %s", request.topic, error)
         if not self._tasks:
             self._idle.set()
         self.set()
 
     async def _serve(self, request: Request, answer_topic: str) -> None:
-        try:
-            answer = await self._answer(request)
-        except asyncio.CancelledError:
-            if request.ended_as is None:
-                self._fail_now(request.message, WAS_CANCELLED if self._is_taking else ENDED)
-            raise
+        answer = await self._answer(request)
         if request.ended_as is None:
             self._connection.cancels.unwatch(answer_topic)
             await self._publish(request, answer)
@@ -194,14 +200,21 @@ class Service:
             return _failed(str(error) or type(error).__name__)
 
     async def _call(self, request: Request) -> Any:
-        if self._is_async:
-            result = self._handler(request)
-        else:
-            if self._threads is None:
-                self._threads = ThreadPoolExecutor(self.concurrency, "slipring-service")
-            in_thread = ThreadRequest(request, self._loop)
-            result = await self._loop.run_in_executor(self._threads, self._handler, in_thread)
+        result = self._handler(request) if self._is_async else await self._call_in_thread(request)
         return await result if inspect.isawaitable(result) else result
+
+    async def _call_in_thread(self, request: Request) -> Any:
+        """Waits for a thread first: one that is cancelled leaves nothing in the pool's queue."""
+        await self._free_threads.acquire()
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(self.concurrency, "slipring-service")
+        call = self._threads.submit(_run, self._handler, ThreadRequest(request, self._loop))
+        call.add_done_callback(self._free_thread)
+        return await asyncio.wrap_future(call)
+
+    def _free_thread(self, _call: object) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop may be closed by now
+            self._loop.call_soon_threadsafe(self._free_threads.release)
 
     async def _send(self, request: Request, part: Answer) -> None:
         if request.ended_as is None:
@@ -224,17 +237,22 @@ class Service:
 
     def _fail_now(self, request: Message, words: str) -> None:
         """Without waiting: if there is no room, the request ends by its time-out."""
-        with contextlib.suppress(ConnectionLost):  # then the broker fails it by itself
-            arguments = _arguments(request, _failed(words), self._qos)
+        arguments = _arguments(request, _failed(words), self._qos)
+        try:
             if self._native.publish_in_session(*arguments) is None:
                 log.warning("no room to say that a request to %s has failed", request.topic)
+        except ConnectionLost:
+            pass  # the broker fails it by itself
+        except SlipringError as error:
+            log.warning("cannot say that a request to %s has failed: %s", request.topic, error)
 
     def _take_rest(self, identity: int, *, finish: bool) -> None:
         """Requests that came before the broker had ended the subscription."""
         while rows := self._taken(identity, CONCURRENCY_MAX):
+            connection = self._connection.newest()
             for message in rows:
                 if finish:
-                    self._start(message)
+                    self._start(message, connection)
                 elif message.response_topic is not None:
                     self._fail_now(message, ENDED)
 
@@ -243,6 +261,15 @@ class Service:
         if rows and self._qos:
             self._native.done(identity, len(rows))
         return [Message(*row) for row in rows]
+
+
+def _run(handler: Callable[[ThreadRequest], Any], request: ThreadRequest) -> Any:
+    """Calls a handler in its thread."""
+    try:
+        return handler(request)
+    except (StopIteration, SystemExit) as error:
+        # A future cannot hold the one, and the other would end the loop.
+        raise RuntimeError(f"the handler raised {error!r}") from error
 
 
 def _failed(words: str) -> Answer:
