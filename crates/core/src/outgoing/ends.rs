@@ -4,6 +4,8 @@
 //! client that is away. A request is closed when its end waits for an asker that is connected. So these have a bound
 //! of their own: an asker that does not take them is disconnected.
 
+use std::sync::Arc;
+
 use super::queue::{LevelQueue, QueueEntry};
 use super::ranked::Queue;
 use super::window::{FlightState, Window};
@@ -78,6 +80,27 @@ impl LevelQueue {
             return Vec::new();
         }
         self.drop_if(Delivery::is_over)
+    }
+
+    /// Exchanges ends of requests that are only in memory for others.
+    fn exchange_ends(&mut self, exchange: &mut dyn FnMut(&Message) -> Option<Message>) {
+        if self.end_bytes == 0 {
+            return;
+        }
+        for entry in &mut self.entries {
+            let QueueEntry::Here(delivery) = entry else { continue };
+            let bytes = end_bytes(delivery);
+            if bytes == 0 || delivery.offset().is_some() {
+                continue;
+            }
+            let Some(other) = exchange(&delivery.message) else { continue };
+            for sum in
+                [&mut self.bytes, &mut self.here_bytes, &mut self.kept_bytes, &mut self.end_bytes]
+            {
+                *sum = sum.saturating_sub(bytes).saturating_add(other.bytes());
+            }
+            delivery.message = Arc::new(other);
+        }
     }
 }
 

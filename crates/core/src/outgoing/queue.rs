@@ -76,7 +76,7 @@ pub(super) fn stored(
 /// The messages that wait, the oldest first.
 #[derive(Debug, Default)]
 pub(super) struct LevelQueue {
-    entries: VecDeque<QueueEntry>,
+    pub entries: VecDeque<QueueEntry>,
     pub len: usize,
     /// Saturates, because a damaged journal may contain any number.
     pub bytes: usize,
@@ -84,7 +84,7 @@ pub(super) struct LevelQueue {
     pub here_bytes: usize,
     /// Requests and their ends among them, which are never dropped for others, and their bytes.
     pub kept: usize,
-    kept_bytes: usize,
+    pub kept_bytes: usize,
     /// Bytes of the ends among them that are in memory.
     pub end_bytes: usize,
     /// The first entries, all of which are such.
@@ -257,27 +257,6 @@ impl LevelQueue {
         self.leading_kept = 0;
         self.count();
         dropped
-    }
-
-    /// Exchanges ends of requests that are only in memory for others.
-    pub(super) fn exchange_ends(&mut self, exchange: &mut dyn FnMut(&Message) -> Option<Message>) {
-        if self.end_bytes == 0 {
-            return;
-        }
-        for entry in &mut self.entries {
-            let QueueEntry::Here(delivery) = entry else { continue };
-            let bytes = end_bytes(delivery);
-            if bytes == 0 || delivery.offset().is_some() {
-                continue;
-            }
-            let Some(other) = exchange(&delivery.message) else { continue };
-            for sum in
-                [&mut self.bytes, &mut self.here_bytes, &mut self.kept_bytes, &mut self.end_bytes]
-            {
-                *sum = sum.saturating_sub(bytes).saturating_add(other.bytes());
-            }
-            delivery.message = Arc::new(other);
-        }
     }
 
     /// Frees the messages that can be loaded again.
