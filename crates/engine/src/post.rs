@@ -192,15 +192,8 @@ impl Post {
             return self.deliver(broker, to, message, topic);
         }
         let priority = Priority::of_delivery(self.priority, to.priority, self.topic_priority);
-        let (qos, retain, identifiers) = (message.qos, false, None);
-        let manner = DeliveryManner {
-            qos,
-            retain,
-            identifiers,
-            priority,
-            of_request: true,
-            by_topic: false,
-        };
+        let plain = DeliveryManner::plain(message.qos);
+        let manner = DeliveryManner { priority, of_request: true, ..plain };
         self.keep(broker, to, message, topic, manner);
     }
 

@@ -102,14 +102,7 @@ fn hand_out(broker: &Broker, waited: WaitingMessage, audience: &Audience, post: 
         let qos = message.qos.min(target.qos);
         let (identifiers, priority) =
             (target.identifiers.clone(), waited_for(&waited, target.priority));
-        let manner = DeliveryManner {
-            qos,
-            retain: false,
-            identifiers,
-            priority,
-            of_request: false,
-            by_topic: false,
-        };
+        let manner = DeliveryManner { identifiers, priority, ..DeliveryManner::plain(qos) };
         if let Some(record) = delivered(&target.client, message, &manner) {
             record.encode(&mut records);
         }
@@ -232,14 +225,7 @@ impl Feed {
             let qos = message.qos.min(change.options.qos);
             let identifiers = (identifier > 0).then(|| Arc::from([identifier]));
             let priority = waited_for(&waited, change.options.priority);
-            let manner = DeliveryManner {
-                qos,
-                retain: false,
-                identifiers,
-                priority,
-                of_request: false,
-                by_topic: false,
-            };
+            let manner = DeliveryManner { identifiers, priority, ..DeliveryManner::plain(qos) };
             if let Some(record) = delivered(client, message, &manner) {
                 record.encode(self.records(Durability::Memory));
             }

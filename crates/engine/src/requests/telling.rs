@@ -197,14 +197,7 @@ impl Feed {
         let topic = Arc::clone(&part.answer_topic);
         let message = Arc::new(Message::new(&answer, topic, broker.clock.now_ms()));
         let priority = Priority::of(properties).unwrap_or(part.priority);
-        let manner = DeliveryManner {
-            qos,
-            retain: false,
-            identifiers: None,
-            priority,
-            of_request: false,
-            by_topic: false,
-        };
+        let manner = DeliveryManner { priority, ..DeliveryManner::plain(qos) };
         self.post.hand_over(broker, &part.asker, Delivery::new(message, manner));
     }
 }
