@@ -1,8 +1,10 @@
 """`slipring pipeline run` tells how far each job is: lines, or a table on a terminal (D1)."""
 
+import io
 import os
 import pty
 import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -79,24 +81,26 @@ def test_a_terminal_gets_the_same_end(tmp_path: Path) -> None:
 
 
 def test_the_first_batch_of_a_job_is_told_at_once(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """It is written by a thread: what `capsys` takes out of its buffer meanwhile could be lost."""
+    written = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", written)
     write_messages(tmp_path, 10)
     with PipelineDisplay(JournalFolder(str(tmp_path))) as display:
         display.step("reading")
         display.archived(LakeCommit(0, 0, 4, {"messages": 4}, 1))
         note = ConsumerNote({"rollup_1s": 2}, {"rollup_1s": 2})
         display.taken(JobProgress("rollup", 0, 10, note))
-        given_up_s, told = time.monotonic() + 60, ""
-        while "archive: " not in told or "rollup: " not in told:
+        given_up_s = time.monotonic() + 60
+        while "archive: " not in (told := written.getvalue()) or "rollup: " not in told:
             assert time.monotonic() < given_up_s
-            told += capsys.readouterr().out
     archive, rollup = (line for line in told.splitlines() if " lag " in line)
     assert archive.startswith("  archive: up to offset 4; lag ")
     assert ", 6 messages behind; last batch " in archive
     assert "  rollup: up to offset 10; lag 0.0 s, 0 messages behind; " in rollup
     assert rollup.endswith(": 2 rollup 1s")
-    assert capsys.readouterr().out.splitlines() == [
+    assert written.getvalue().removeprefix(told).splitlines() == [
         "  archive: 4 messages into the lake, up to offset 4",
         "  rollup: 2 rollup 1s into the lake, up to offset 10",
     ]

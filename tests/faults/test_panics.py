@@ -156,7 +156,7 @@ def test_a_task_that_panics_is_started_again(disk: Disk, task: str, config: str)
             wait_until_told(broker, "restarted", count)
         assert readiness(broker) == 200
         log = log_of(broker)
-    assert log.count(f"ERROR {task} was started again: it panicked: ") == 2
+    assert log.count(f"ERROR {task} was started again: it panicked: ") == 2, log
 
 
 @contextmanager

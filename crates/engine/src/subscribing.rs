@@ -166,7 +166,7 @@ impl Party {
         let steps = self.broker.unsubscribe(client, gone.iter().map(|filter| &**filter));
         drop(state);
         if !gone.is_empty() {
-            self.broker.requests.unsubscribed(&gone);
+            self.broker.requests.unsubscribed(client, &gone);
         }
         self.feed.work.add(packet.filters.len() * Work::PACKET + gone.len() * Work::FILTER + steps);
         self.tell_unsubscribed(client, packet, &gone);

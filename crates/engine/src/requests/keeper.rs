@@ -24,8 +24,6 @@ const ENDS_MAX: usize = 512;
 const LOOKS_MAX: usize = 4;
 /// The pause after the journal has refused an end.
 const PAUSE: Duration = Duration::from_millis(100);
-/// How often it looks when no request has a deadline.
-const IDLE_MS: Millis = 60_000;
 const GONE: &str = "the service has gone";
 
 /// Looks after the requests until the broker stops.
@@ -34,9 +32,9 @@ pub(crate) async fn run(broker: Arc<Broker>) {
     while !broker.stopping.is_set() {
         let woken = broker.requests.woken.notified();
         while work(&broker, &mut feed).await {}
-        let next_ms = broker.requests.sleep(broker.clock.now_ms());
+        let next_ms = broker.requests.next_look_ms();
         tokio::select! {
-            () = broker.clock.sleep_until(next_ms) => {}
+            () = broker.clock.sleep_until(next_ms.unwrap_or_default()), if next_ms.is_some() => {}
             () = woken => {}
             () = broker.stopping.wait() => {}
         }
@@ -45,7 +43,7 @@ pub(crate) async fn run(broker: Arc<Broker>) {
 
 /// Does some of the work; returns whether there may be more.
 async fn work(broker: &Arc<Broker>, feed: &mut Feed) -> bool {
-    if broker.stopping.is_set() {
+    if broker.stopping.is_set() || !broker.requests.has_work() {
         return false;
     }
     feed.begin(broker, broker.clock.now_ns());
@@ -214,11 +212,17 @@ impl super::SharedRequests {
         jobs.extend(again.map(|(key, event, reason)| Job::End(key, event, reason)));
     }
 
-    /// When the keeper has to look again.
-    fn sleep(&self, now_ms: Millis) -> Millis {
+    /// Whether the keeper has something to do, now or at a deadline.
+    fn has_work(&self) -> bool {
+        let book = self.book();
+        book.has_looks() || book.next_deadline_ms().is_some() || !lock(&self.jobs).is_empty()
+    }
+
+    /// When the keeper has to look again if nobody wakes it; None if no request has a deadline.
+    fn next_look_ms(&self) -> Option<Millis> {
         let book = self.book(); // whoever adds a request after this sees until when it sleeps
-        let next_ms = book.next_deadline_ms().unwrap_or(Millis::MAX).min(now_ms + IDLE_MS);
-        self.sleeps_until_ms.store(next_ms, Ordering::SeqCst);
+        let next_ms = book.next_deadline_ms();
+        self.sleeps_until_ms.store(next_ms.unwrap_or(Millis::MAX), Ordering::SeqCst);
         next_ms
     }
 

@@ -120,8 +120,11 @@ impl SharedRequests {
     }
 
     /// A client has unsubscribed from these filters.
-    pub fn unsubscribed(&self, filters: &[Box<str>]) {
+    pub fn unsubscribed(&self, client: &Client, filters: &[Box<str>]) {
         let mut book = self.book();
+        if !book.knows(client.key) {
+            return; // no request was for it
+        }
         for filter in filters {
             book.look_at_filter(topics_of(filter));
         }
