@@ -67,13 +67,13 @@ impl TopicLook {
 pub(super) struct Looks(VecDeque<TopicLook>);
 
 impl Looks {
-    fn push_filter(&mut self, filter: &str) {
-        let is_all = |look: &TopicLook| matches!(look, TopicLook::All(None));
-        if self.0.iter().any(is_all) {
-            return; // it has not begun, and will see these topics, too
+    /// Adds a look. A look at all topics that has not begun sees its topics, too.
+    fn push(&mut self, look: TopicLook) {
+        if self.0.iter().any(|look| matches!(look, TopicLook::All(None))) {
+            return;
         }
         if self.0.len() < LOOKS_MAX {
-            self.0.push_back(TopicLook::Filter(filter.into(), None));
+            self.0.push_back(look);
         } else {
             self.0.clear();
             self.0.push_back(TopicLook::All(None));
@@ -82,14 +82,7 @@ impl Looks {
 
     /// A topic on which a request waits although a service may be free.
     pub(super) fn push_topic(&mut self, topic: &Arc<str>) {
-        let last = self.0.back();
-        let is_last = last.is_some_and(|last| match last {
-            TopicLook::Topics(topics) => topics.back() == Some(topic),
-            _ => false,
-        });
-        if !is_last {
-            self.0.push_back(TopicLook::Topics([Arc::clone(topic)].into()));
-        }
+        self.push(TopicLook::Topics([Arc::clone(topic)].into()));
     }
 }
 
@@ -106,14 +99,14 @@ impl<C: Participant> RequestBook<C> {
     /// The services of these topics have changed: a client has subscribed, unsubscribed, or is back.
     pub fn look_at_filter(&mut self, filter: &str) {
         if !self.stored_topics.is_empty() {
-            self.looks.push_filter(filter);
+            self.looks.push(TopicLook::Filter(filter.into(), None));
         }
     }
 
     /// The services of these topics may have gone.
     pub fn look_at_topics(&mut self, topics: VecDeque<Arc<str>>) {
         if !topics.is_empty() {
-            self.looks.0.push_back(TopicLook::Topics(topics));
+            self.looks.push(TopicLook::Topics(topics));
         }
     }
 

@@ -337,3 +337,21 @@ fn a_request_at_qos_0_is_lost_with_the_connection_that_it_went_out_on_and_no_oth
     service.be_here(false);
     assert_eq!(desk.book.service_left(service.session()), [earlier, later]);
 }
+
+#[test]
+fn requests_behind_others_leave_a_bounded_number_of_looks_and_all_are_handed_out() {
+    let mut desk = Desk::new();
+    desk.ask("a");
+    desk.ask("b");
+    desk.services.push((Peer::new(2), 5_000, false));
+    desk.generation += 1;
+    for number in 0..2_000 {
+        assert!(matches!(desk.ask(["a", "b"][number % 2]).1, Asked::Stored));
+    }
+    let (mut looks, mut handed) = (0, 0);
+    while desk.book.has_looks() {
+        handed += desk.with(RequestBook::look).handings.len();
+        looks += 1;
+    }
+    assert!(handed == 2_002 && looks < 300, "{handed} by {looks} looks");
+}
