@@ -8,8 +8,12 @@ use slipring_core::{Limit, SubscriptionChecks};
 pub(crate) struct LengthChooser;
 
 impl SubscriptionChecks for LengthChooser {
-    fn may_subscribe(&self, filter: &str) -> bool {
+    fn may_subscribe(&self, filter: &str, _is_selection: bool) -> bool {
         filter.len() % 7 > 0
+    }
+
+    fn may_serve(&self, topics: &str) -> bool {
+        topics.len() % 7 > 0
     }
 
     fn is_list(&mut self, filter: &str) -> bool {

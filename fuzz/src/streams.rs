@@ -96,6 +96,7 @@ impl FuzzedStreams {
             bounds,
             is_taken: &|name| name.ends_with('~'),
             answer_bytes_max: 1 << 12,
+            policy: slipring_core::access::AccessPolicy::open(),
         };
         let outcome = self.streams.answer(StreamsRequest::parse(name, body), &requester);
         serde_json::from_slice::<serde_json::Value>(&outcome.answer).expect("answers are JSON");
@@ -128,7 +129,8 @@ impl FuzzedStreams {
         if check_filter(filter).is_ok() {
             let packet_bytes_max = PACKET_BYTES;
             let needs = Needs { deliver: Deliver::Stream { newest }, ..Needs::default() };
-            let selection = Selection { filter, identifier: 1, needs, packet_bytes_max };
+            let selection =
+                Selection { filter, identifier: 1, needs, packet_bytes_max, rights: None };
             self.streams.follow(session, &selection);
         }
     }

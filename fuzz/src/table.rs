@@ -66,6 +66,7 @@ impl FuzzedTable {
             bounds: bounds(),
             is_taken: &|name| name.ends_with('~'),
             answer_bytes_max,
+            policy: slipring_core::access::AccessPolicy::open(),
         };
         let outcome = self.table.answer(TableRequest::parse(name, body), &requester);
         serde_json::from_slice::<serde_json::Value>(&outcome.answer).expect("answers are JSON");

@@ -49,6 +49,7 @@ __all__ = [
     "__version__",
     "check_filter",
     "check_topic",
+    "check_access_rule",
     "check_verifier",
     "commit_consumer",
     "decode_frame",
@@ -81,11 +82,22 @@ class Plan:
         table: dict[str, Any],
         sys_interval_s: int,
         server_reference: str | None,
-        users: dict[str, tuple[str, bool, bool]],
+        users: dict[str, str],
         anonymous: bool,
         requests: dict[str, Any],
+        access: dict[str, Any],
     ) -> Plan: ...
+    def decide(
+        self,
+        user: str | None,
+        roles: list[str],
+        claims: list[tuple[str, str]],
+        client_id: str,
+        right: str,
+        topic: str,
+    ) -> tuple[bool, int | None]: ...
 
+def check_access_rule(rule: tuple[list[str], bool, list[str], list[str]]) -> None: ...
 def check_verifier(text: str) -> None: ...
 def make_verifier(password: bytes, salt: bytes, iterations: int) -> str: ...
 
@@ -151,6 +163,15 @@ class Engine:
     @property
     def receipt(self) -> StartReceipt | None: ...
     def apply(self, plan: Plan) -> None: ...
+    def decide(
+        self,
+        user: str | None,
+        roles: list[str],
+        claims: list[tuple[str, str]],
+        client_id: str,
+        right: str,
+        topic: str,
+    ) -> tuple[bool, int | None]: ...
     def want_events(self, kinds: Sequence[str], each_max: int) -> None: ...
     def take_events(self) -> tuple[list[Event], int, dict[str, int]]: ...
     @property

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.access_rules import ALL
 from tests.auth.scram import verifier
 from tests.running_broker import RunningBroker
 
@@ -18,7 +19,7 @@ def config(folder: Path, extra: str = "", **users: str) -> Path:
         f"[[user]]\nname = '{name}'\npassword = '{stored}'\n" for name, stored in users.items()
     ]
     file = folder / "broker.toml"
-    file.write_text(f"{extra}\n{''.join(tables)}")
+    file.write_text(f"{extra}\n{''.join(tables)}{ALL}")
     return file
 
 

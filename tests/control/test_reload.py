@@ -129,16 +129,15 @@ def test_users_come_and_go_and_no_password_is_told() -> None:
 
 
 def test_what_a_user_may_do_from_now_on_is_told() -> None:
-    before = {"name": "a", "password": EXAMPLE_VERIFIER, "journal": True}
-    after = {"name": "a", "password": OTHER, "operator": True}
+    before = {"name": "a", "password": EXAMPLE_VERIFIER}
+    after = {"name": "a", "password": OTHER, "roles": ["operator"]}
     found = reloaded({"user": [before]}, {"user": [after]})
     assert applied(found) == [
         "user 'a' has another password",
-        "user 'a': journal is false now, was true",
-        "user 'a': operator is true now, was false",
+        "user 'a': roles is 'operator' now, was empty",
     ]
-    assert applied(reloaded({"user": [before]}, {"user": [before | {"operator": True}]})) == [
-        "user 'a': operator is true now, was false"
+    assert applied(reloaded({"user": [before]}, {"user": [before | {"roles": ["operator"]}]})) == [
+        "user 'a': roles is 'operator' now, was empty"
     ]
 
 
@@ -185,7 +184,7 @@ password = "{EXAMPLE_VERIFIER}"
 [[user]]
 name = "b"
 password = "{EXAMPLE_VERIFIER}"
-journal = false
+roles = []
 """
 
 
@@ -205,7 +204,7 @@ def test_a_file_that_is_cut_anywhere_lets_nobody_in(tmp_path: Path) -> None:
         assert names, f"cut after {length} characters"
         assert names <= {"a", "b"}
         assert not found.config.allow_anonymous
-        assert not any(user.journal for user in found.config.user)
+        assert not any(user.roles for user in found.config.user)
     assert refused > len(GUARDED) // 2
 
 

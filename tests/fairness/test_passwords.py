@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.access_rules import ALL
 from tests.auth.scram import verifier
 from tests.metrics import Metrics
 from tests.raw_mqtt import V5, Packet, RawPeer
@@ -24,7 +25,7 @@ def started(folder: Path, stack: ExitStack, limits: str = "") -> RunningBroker:
         for name in ("anna", "user")
     )
     file = folder / "broker.toml"
-    file.write_text(f"[limits]\nconnect_ms = 120_000\n{limits}\n{users}")
+    file.write_text(f"[limits]\nconnect_ms = 120_000\n{limits}\n{users}{ALL}")
     broker = RunningBroker.start(folder / "data", "--config", str(file))
     stack.callback(broker.stop)
     return broker

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.access_rules import ALL
 from tests.auth.scram import verifier
 from tests.limited_broker import (
     KEPT,
@@ -25,13 +26,14 @@ PASSWORD = "pencil"
 
 
 def users(*names: str, operator: str = "") -> str:
-    """Their tables in the config file."""
+    """Their tables in the config file, and rules by which everybody may do everything."""
     stored = verifier(PASSWORD)
-    return "\n".join(
+    tables = [
         f"[[user]]\nname = '{name}'\npassword = '{stored}'\n"
-        f"operator = {str(name == operator).lower()}"
+        f"roles = {['operator'] if name == operator else []}\n"
         for name in names
-    )
+    ]
+    return "".join([*tables, ALL])
 
 
 def proven(name: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from slipring.control.event_kinds import KINDS
+from tests.access_rules import ALL
 from tests.auth.scram import verifier
 from tests.logs.logged_broker import logged
 from tests.logs.receivers import Received, Receiver
@@ -81,6 +82,7 @@ level = "debug"
 [[user]]
 name = "gripen"
 password = "{verifier("right")}"
+{ALL}
 """
 
 

@@ -46,8 +46,8 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
     folder = tmp_path_factory.mktemp("guarded")
     subprocess.run(["sh", "-ec", MAKE_CERTIFICATES], cwd=folder, check=True, capture_output=True)
     write_messages(folder / "data" / "journal", 5000, segment_bytes=20_000)
-    other = USER.replace('"lake"', '"pump"').replace("journal = true", "")
-    config = CONFIG.format(folder=folder) + USER + other
+    other_user = USER.split("[[access.rule]]")[0].replace('"lake"', '"pump"')
+    config = CONFIG.format(folder=folder) + USER + other_user
     with broker_in(folder, "--console", "off", config=config) as running:
         port = port_of(running.further["secure"])
         yield Guarded(running, f"mqtts://localhost:{port}", str(folder / "ca.pem"))
@@ -85,7 +85,7 @@ def test_over_tls_the_broker_must_be_the_one_it_says(spark: SparkSession, guarde
     [
         ("lake", "wrong", "bad user name or password"),
         ("nobody", "pencil", "bad user name or password"),
-        ("pump", "pencil", r"may not read the journal; set journal = true in its \[\[user\]\]"),
+        ("pump", "pencil", "may not read the journal; it needs the right `journal`"),
     ],
 )
 def test_who_may_not_is_told_so(

@@ -195,7 +195,7 @@ fn report(shape: &str, choices: &[(u64, Choice)]) {
 
 fn choice(identifier: u32, chosen: RangeSet, needs: Needs) -> Choice {
     let filter = format!("gripen/{identifier}/#").into();
-    Choice { filter, chosen, identifier, needs, packet_bytes_max: 1 << 24 }
+    Choice { filter, chosen, identifier, needs, packet_bytes_max: 1 << 24, rights: None }
 }
 
 fn everything() -> RangeSet {

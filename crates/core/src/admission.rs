@@ -3,6 +3,7 @@
 
 use slipring_wire::Reason;
 
+use crate::access::Identity;
 use crate::{Limit, Millis, Owner, Plan, Quota, Shares, memory};
 
 /// Connections and sessions above the limit for operators, so that they are let in when all others are refused.
@@ -17,8 +18,8 @@ pub struct Applicant<'a> {
     pub expiry_s: u32,
     /// The user name that it claims or has proved. Only this user may have the session later.
     pub user: Option<&'a str>,
-    /// The user name that it has proved.
-    pub proven: Option<&'a str>,
+    /// Who it has proved to be.
+    pub identity: &'a Identity,
     /// Whose quotas count its connection and session.
     pub owner: &'a Owner,
     /// The number of the listener that it connected to.
@@ -114,7 +115,7 @@ impl Applicant<'_> {
     fn check_room(&self, plan: &Plan, occupancy: Occupancy<'_>) -> Result<(), ConnectRefusal> {
         let EarlierSession { is_connected, is_kept, .. } = self.earlier.unwrap_or_default();
         let is_connected = is_connected || self.is_forced; // it was closed for this one
-        let is_operator = plan.authentication.users.is_operator(self.proven);
+        let is_operator = plan.is_operator(self.identity);
         if memory::is_exhausted() && !is_connected && !is_kept && !is_operator {
             let (reason, why) = (Reason::QuotaExceeded, "memory is used up (limits.memory_bytes)");
             return Err(ConnectRefusal { reason, why, limit: Some(Limit::MemoryBytes) });
@@ -196,7 +197,7 @@ mod tests {
             clean_start,
             expiry_s: 60,
             user: Some("a"),
-            proven: None,
+            identity: Identity::anonymous(),
             owner: &owner,
             listener: 0,
             earlier: Some(EarlierSession { user: Some("a"), ..earlier }),

@@ -7,6 +7,7 @@
 
 #![warn(clippy::disallowed_methods)]
 
+pub mod access;
 mod admission;
 mod auth;
 mod conversation;
@@ -65,7 +66,7 @@ pub use outgoing::{
 };
 pub use packets::Packets;
 pub use plan::{JournalRule, Plan, PlanError, Retention, TableRules};
-pub use principal::{Principal, Right, Rights, Way};
+pub use principal::{Principal, Way};
 pub use priority::{PRIORITY_PROPERTY, Priority, PriorityRule, UnknownPriority, VictimRank};
 pub use quota::{Holder, Owner, Quota, Shares};
 pub use retained::{Retained, RetainedPage};

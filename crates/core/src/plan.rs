@@ -1,11 +1,15 @@
 //! The plan: everything that the control plane decides, as one immutable value. The engine replaces it as a whole.
 
+use std::sync::Arc;
+
 use slipring_wire::{FilterError, check_filter, matches};
 
+use crate::access::{AccessPolicy, Grant, Identity, Right, Subject};
 use crate::requests::RequestRules;
-use crate::{
-    Authentication, Durability, DurabilityRule, Limits, Principal, PriorityRule, Right, Rights,
-};
+use crate::{Authentication, Durability, DurabilityRule, Limits, Principal, PriorityRule, Way};
+
+/// The area of operators: whoever may administer it is let in when there is no more room for others.
+const CLIENTS: &str = "clients";
 
 /// Everything that the control plane decides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,7 +39,7 @@ pub struct Plan {
     /// Who is let in.
     pub authentication: Authentication,
     /// Who may do what.
-    pub rights: Rights,
+    pub access: Arc<AccessPolicy>,
 }
 
 impl Plan {
@@ -44,18 +48,29 @@ impl Plan {
         self.listeners.get(listener).unwrap_or(&self.limits)
     }
 
-    /// Whether a principal has a right.
-    pub fn allows(&self, who: &Principal<'_>, right: Right<'_>) -> bool {
-        let is_reader =
-            right != Right::Read || self.authentication.users.may_read_journal(who.user);
-        let is_operator = right != Right::Operate || self.is_operator(who);
-        is_reader && is_operator && self.rights.allow(who, right)
+    /// Whether a principal may do this on a topic.
+    pub fn allows(&self, who: &Principal<'_>, right: Right, topic: &str) -> bool {
+        self.grant(who, topic).allows(right)
+            && (right != Right::Administer || self.may_operate(who))
     }
 
-    /// Whether a principal is an operator. If there are no users, every client on the broker's machine is one.
-    fn is_operator(&self, who: &Principal<'_>) -> bool {
-        let users = &self.authentication.users;
-        users.is_operator(who.user) || (users.is_empty() && who.owner.is_on_this_machine())
+    /// What a principal may do on a topic.
+    pub fn grant(&self, who: &Principal<'_>, topic: &str) -> Grant {
+        if who.way == Way::Broker {
+            return Grant::EVERYTHING;
+        }
+        self.access.grant(who.subject(), topic)
+    }
+
+    /// While no rights are asked for, every client on the broker's machine is an operator, and no other.
+    fn may_operate(&self, who: &Principal<'_>) -> bool {
+        self.access.is_enforced() || who.owner.is_on_this_machine()
+    }
+
+    /// Whether somebody is an operator. While no rights are asked for there are none.
+    pub fn is_operator(&self, identity: &Identity) -> bool {
+        let subject = Subject { identity, client_id: "" };
+        self.access.is_enforced() && self.access.allows(subject, Right::Administer, CLIENTS)
     }
 
     /// The durability of a topic; without the journal it is in memory only.

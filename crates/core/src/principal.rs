@@ -1,9 +1,9 @@
-//! Principals: who acts on the broker, by which way, and with what rights.
+//! Principals: who acts on the broker, and by which way.
 //!
-//! The engine asks for a right when it makes a publisher's route to a topic, takes a subscription,
-//! gets a request to `$slipring/`, and reads the journal for a client. A new right is a variant of [`Right`] and
-//! the place that asks for it.
+//! [`Plan::allows`](crate::Plan::allows) says what a principal may do. The engine asks when it makes a publisher's route to
+//! a topic, takes a subscription, gets a request to `$slipring/`, and reads the journal for a client.
 
+use crate::access::{Identity, Subject};
 use crate::{Owner, SessionKey};
 
 /// The way by which a principal acts.
@@ -26,8 +26,8 @@ pub struct Principal<'a> {
     pub session: SessionKey,
     /// The client identifier; empty for the broker.
     pub client_id: &'a str,
-    /// The user name that the client has proved.
-    pub user: Option<&'a str>,
+    /// Who the client has proved to be.
+    pub identity: &'a Identity,
     /// Whose quotas count the principal's messages and declarations.
     pub owner: &'a Owner,
     /// The way by which it acts.
@@ -42,7 +42,7 @@ impl Principal<'static> {
         Self {
             session: SessionKey::BROKER,
             client_id: "",
-            user: None,
+            identity: Identity::anonymous(),
             owner: Owner::broker(),
             way: Way::Broker,
             is_durable: false,
@@ -50,35 +50,9 @@ impl Principal<'static> {
     }
 }
 
-/// Something that a principal wants to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Right<'a> {
-    /// Publish to this topic.
-    Publish(&'a str),
-    /// Subscribe to this filter, as the client wrote it.
-    Subscribe(&'a str),
-    /// Send the request with this name, which is its topic behind `$slipring/`.
-    Ask(&'a str),
-    /// Read the journal.
-    Read,
-    /// Do what an operator does, such as changing the memory budget.
-    Operate,
-}
-
-/// The rights of all principals. So far everybody has every right.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rights {
-    denied: Vec<Right<'static>>,
-}
-
-impl Rights {
-    /// Every right but these, for everybody: with it a test shows that each place asks.
-    pub fn all_but(denied: Vec<Right<'static>>) -> Self {
-        Self { denied }
-    }
-
-    /// Whether a principal may do this.
-    pub fn allow(&self, who: &Principal<'_>, right: Right<'_>) -> bool {
-        who.way == Way::Broker || !self.denied.contains(&right)
+impl<'a> Principal<'a> {
+    /// The principal as rules see it.
+    pub fn subject(&self) -> Subject<'a> {
+        Subject { identity: self.identity, client_id: self.client_id }
     }
 }

@@ -56,6 +56,26 @@ impl<Index: Copy + Into<u32>> Publishers<Index> {
         self.sessions.get(&session).map(|publisher| publisher.live.union(&publisher.silent))
     }
 
+    /// A session keeps only those of its parameters that pass. Returns those that nobody publishes any more.
+    pub(crate) fn keep_only(
+        &mut self,
+        session: SessionKey,
+        is_kept: impl Fn(u32) -> bool,
+    ) -> RangeSet {
+        let Some(mut publisher) = self.take_out(session) else { return RangeSet::new() };
+        let lost = |set: &RangeSet| -> RangeSet {
+            set.indices().filter(|index| !is_kept(*index)).collect()
+        };
+        let (live, silent) = (lost(&publisher.live), lost(&publisher.silent));
+        let orphaned = live.indices().filter(|index| self.lower(*index)).collect();
+        publisher.live.take_away(&live);
+        publisher.silent.take_away(&silent);
+        if publisher.ranges() > 0 {
+            self.put(session, publisher);
+        }
+        orphaned
+    }
+
     /// Checks that a session has declared all of these; the error is the first index that it has not. Only for
     /// parameters, of which a session publishes all or none.
     pub fn may_publish(

@@ -178,9 +178,11 @@ impl Session {
         if let Err(limit) = check(served.unwrap_or(wanted.filter), limits) {
             return refuse(Reason::TopicFilterInvalid, limit);
         }
-        // Who may not subscribe to a filter does not get its requests by another name.
-        let may_serve = served.is_none_or(|topics| checks.may_subscribe(topics));
-        if !may_serve || !checks.may_subscribe(wanted.filter) {
+        let is_allowed = match served {
+            Some(topics) => checks.may_serve(topics),
+            None => checks.may_subscribe(wanted.filter, packet.needs.is_some()),
+        };
+        if !is_allowed {
             return refuse(Reason::NotAuthorized, None);
         }
         if !known && self.subscriptions.len() >= limits.subscriptions {

@@ -64,8 +64,11 @@ pub(crate) fn service_of(filter: &str) -> Result<Option<(u16, &str)>, RefusedSub
 
 /// Answers what a session asks about the client and the table before it makes a subscription.
 pub trait SubscriptionChecks {
-    /// Whether the client may subscribe to this filter.
-    fn may_subscribe(&self, filter: &str) -> bool;
+    /// Whether the client may subscribe to this filter, or select parameters or streams by it.
+    fn may_subscribe(&self, filter: &str, is_selection: bool) -> bool;
+
+    /// Whether the client may serve requests of these topics.
+    fn may_serve(&self, topics: &str) -> bool;
 
     /// Whether a filter names a list that exists. The session keeps the list.
     fn is_list(&mut self, filter: &str) -> bool;

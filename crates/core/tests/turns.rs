@@ -49,6 +49,7 @@ impl World {
             bounds: Table::bounds(&Limits::default()),
             is_taken: &|_| false,
             answer_bytes_max: usize::MAX,
+            policy: slipring_core::access::AccessPolicy::open(),
         };
         let outcome =
             self.table.answer(TableRequest::parse("declare", body.as_bytes()), &requester);
@@ -110,8 +111,13 @@ fn topics(mut packets: &[u8], found: &mut HashMap<String, usize>) {
 #[test]
 fn first_values_of_many_parameters_are_sent_in_portions_each_once() {
     let mut world = World::new();
-    let selection =
-        Selection { filter: "#", identifier: 0, needs: text(), packet_bytes_max: 1 << 20 };
+    let selection = Selection {
+        filter: "#",
+        identifier: 0,
+        needs: text(),
+        packet_bytes_max: 1 << 20,
+        rights: None,
+    };
     let first = world.table.choose(SessionKey::new(2), &selection, world.at);
     assert!(!first.is_whole && first.messages > 0 && first.packets.len() <= 2 << 20);
     let mut found = HashMap::new();
@@ -135,7 +141,8 @@ fn first_values_of_few_parameters_are_sent_at_once() {
     let mut world = World::new();
     let needs = Needs { deliver: Deliver::Frame, ..Needs::default() };
     for (subscriber, needs, filter) in [(2, needs, "#"), (3, text(), "p/1")] {
-        let selection = Selection { filter, identifier: 0, needs, packet_bytes_max: 1 << 20 };
+        let selection =
+            Selection { filter, identifier: 0, needs, packet_bytes_max: 1 << 20, rights: None };
         assert!(
             world.table.choose(SessionKey::new(subscriber), &selection, world.at).is_whole,
             "{filter}"
@@ -149,8 +156,13 @@ fn text_of_many_samples_is_written_in_several_turns() {
         let mut world = World::new();
         for subscriber in 2..5 {
             let needs = Needs { rate_mhz, ..text() };
-            let selection =
-                Selection { filter: "#", identifier: 0, needs, packet_bytes_max: 1 << 20 };
+            let selection = Selection {
+                filter: "#",
+                identifier: 0,
+                needs,
+                packet_bytes_max: 1 << 20,
+                rights: None,
+            };
             world.table.choose(SessionKey::new(subscriber), &selection, world.at);
             while !world.mend(SessionKey::new(subscriber), &mut |_, _, _| {}) {
                 world.tick(usize::MAX, &mut |_, _, _| {});
@@ -183,8 +195,13 @@ fn selections_that_are_due_take_turns() {
     for subscriber in 2..7 {
         let filter = format!("p/{subscriber}");
         let needs = Needs { deliver: Deliver::Frame, ..Needs::default() };
-        let selection =
-            Selection { filter: &filter, identifier: 0, needs, packet_bytes_max: 1 << 20 };
+        let selection = Selection {
+            filter: &filter,
+            identifier: 0,
+            needs,
+            packet_bytes_max: 1 << 20,
+            rights: None,
+        };
         world.table.choose(SessionKey::new(subscriber), &selection, world.at);
     }
     let mut served: BTreeMap<u64, usize> = BTreeMap::new();
@@ -211,7 +228,13 @@ fn a_selection_of_frames_does_not_wait_for_selections_of_text() {
     let mut world = World::new();
     let frames = Needs { deliver: Deliver::Frame, ..Needs::default() };
     for (subscriber, needs) in [(2, text()), (3, frames)] {
-        let selection = Selection { filter: "#", identifier: 0, needs, packet_bytes_max: 1 << 20 };
+        let selection = Selection {
+            filter: "#",
+            identifier: 0,
+            needs,
+            packet_bytes_max: 1 << 20,
+            rights: None,
+        };
         world.table.choose(SessionKey::new(subscriber), &selection, world.at);
     }
     let mut sent: BTreeMap<u64, usize> = BTreeMap::new();
@@ -233,8 +256,13 @@ fn a_selection_of_frames_does_not_wait_for_selections_of_text() {
 fn ending_one_of_two_equal_selections_of_text_loses_nothing_of_the_other() {
     let mut world = World::new();
     for filter in ["$selection/a/#", "$selection/b/#"] {
-        let selection =
-            Selection { filter, identifier: 0, needs: text(), packet_bytes_max: 1 << 20 };
+        let selection = Selection {
+            filter,
+            identifier: 0,
+            needs: text(),
+            packet_bytes_max: 1 << 20,
+            rights: None,
+        };
         world.table.choose(SessionKey::new(2), &selection, world.at);
         while !world.mend(SessionKey::new(2), &mut |_, _, _| {}) {
             world.tick(usize::MAX, &mut |_, _, _| {});

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use slipring_core::access::{Identity, Right, Subject};
 use slipring_core::{Action, ConnectRefusal, Limit, Opening, Proof, Verdict, WRONG};
 use slipring_wire::{Reason, Violation};
 use tokio::time::timeout;
@@ -79,8 +80,8 @@ impl Party {
         let user_name = opening.user_name.as_deref();
         match plan.authentication.judge(user_name, &opening.proof, certified) {
             Verdict::Accepted => {
-                if matches!(opening.proof, Proof::Exchanged(_)) {
-                    self.connection.prove(user_name);
+                if let (Proof::Exchanged(_), Some(user)) = (&opening.proof, user_name) {
+                    self.connection.prove(Identity::named(user));
                 }
                 self.open(opening, false)
             }
@@ -88,7 +89,7 @@ impl Party {
             Verdict::Check(name, password) => {
                 let passwords = &self.broker.passwords;
                 if passwords.remembers(&plan, name, password) {
-                    self.connection.prove(user_name);
+                    self.connection.prove(Identity::named(name));
                     return self.open(opening, false);
                 }
                 let (passwords, address) = (Arc::clone(passwords), &self.connection.origin.address);
@@ -104,8 +105,8 @@ impl Party {
     pub fn conclude(&mut self, checked: Checked) -> Result<(), ConnectionEnd> {
         match self.check.take() {
             Some(check) if checked == Checked::Right => {
-                if check.proves {
-                    self.connection.prove(check.opening.user_name.as_deref());
+                if let (true, Some(user)) = (check.proves, &check.opening.user_name) {
+                    self.connection.prove(Identity::named(user));
                 }
                 self.open(check.opening, check.force)
             }
@@ -129,6 +130,20 @@ impl Party {
             Action::Open(opening) => self.admit(*opening),
             _ => Ok(()),
         }
+    }
+
+    /// Checks that the client may publish its will; it is checked again when the will is published.
+    pub fn check_will(&self, opening: &Opening) -> Result<(), ConnectRefusal> {
+        let Some(will) = &opening.will else { return Ok(()) };
+        let (identity, client_id) = (self.connection.identity(), &*opening.client_id);
+        let message = will.publish();
+        let grant =
+            self.broker.plan.load().access.grant(Subject { identity, client_id }, message.topic);
+        if grant.allows(Right::Publish) && (!message.retain || grant.allows(Right::Retain)) {
+            return Ok(());
+        }
+        let why = "the client has no right to publish its will";
+        Err(ConnectRefusal { reason: Reason::NotAuthorized, why, limit: None })
     }
 
     /// Ends a connection whose client was not let in within `connect_ms`.

@@ -144,8 +144,10 @@ impl Broker {
         self.journal.follow(&plan);
         memory::set_budget(plan.limits.memory_bytes);
         self.table.follow(&plan);
-        self.plan.store(Arc::new(plan));
+        let plan = Arc::new(plan);
+        let before = self.plan.swap(Arc::clone(&plan));
         self.topics.changed();
+        self.follow_rights(&before, &plan);
         self.shortage.relieve_now(self);
     }
 

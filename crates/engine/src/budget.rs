@@ -3,7 +3,8 @@
 
 use std::sync::Mutex;
 
-use slipring_core::{Millis, Pushed, Right, SIZE_EXPECTED, memory, parse_size};
+use slipring_core::access::Right;
+use slipring_core::{Millis, Pushed, SIZE_EXPECTED, memory, parse_size};
 use slipring_wire::Reason;
 
 use crate::asking::ClientRequest;
@@ -18,11 +19,13 @@ const BUDGET_BYTES_MIN: u64 = 1 << 20;
 const BUDGET_BYTES_MAX: u64 = 1 << 40;
 /// Bytes of a request at most.
 const SIZE_BYTES_MAX: usize = 64;
+/// The area of operators that the budget belongs to.
+const MEMORY: &str = "memory";
 /// All clients are looked through at most this often.
 const LOOK_MS: Millis = 1_000;
 
-const NOT_ALLOWED: &str = "only an operator may change the memory budget: a user with operator = true, or, if the \
-                           broker has no users, a client on its machine";
+const NOT_ALLOWED: &str = "only an operator may change the memory budget: a user who may administer `memory`, or, if \
+                           the broker has no users, a client on its machine";
 
 /// What the memory was made of when the broker looked last.
 #[derive(Default)]
@@ -32,7 +35,7 @@ pub(crate) struct LastLook(Mutex<Option<(Millis, MemoryParts)>>);
 pub(crate) fn ask(asked: &ClientRequest<'_>, feed: &mut Feed, reply: &mut Vec<u8>) -> Reason {
     let ClientRequest { broker, client, connection, from, message } = *asked;
     if !message.payload.is_empty() {
-        if !broker.plan.load().allows(from, Right::Operate) {
+        if !broker.plan.load().allows(from, Right::Administer, MEMORY) {
             feed.refusal = Some(NOT_ALLOWED.to_owned());
             return Reason::NotAuthorized;
         }

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use arc_swap::ArcSwapOption;
+use arc_swap::{ArcSwap, ArcSwapOption};
+use slipring_core::access::{AccessPolicy, ClientRights, FilterAccess, Identity, Right, Subject};
 use slipring_core::requests::{MemberView, Participant};
 use slipring_core::{
     ConnectionKey, Conversation, EarlierSession, Millis, Options, Outgoing, Owner, Principal,
@@ -28,6 +29,12 @@ pub(crate) struct Client {
     pub user: Option<Box<str>>,
     /// Who opened the session: it counts for this owner's quota.
     pub owner: Owner,
+    /// Who the client has proved to be, when it connected last or proved it again.
+    pub identity: ArcSwap<Identity>,
+    /// Its rights by the plan that asked last. The same value while neither the plan nor the identity changes.
+    rights: ArcSwapOption<ClientRights>,
+    /// Whether its rights have changed, and its selections are to be entered again.
+    pub has_other_rights: AtomicBool,
     pub traffic: Traffic,
     pub losses: Losses,
     /// Whether streams have chunks that it has not taken. Changed under the lock of the streams.
@@ -87,6 +94,7 @@ impl Client {
         name: &str,
         user: Option<&str>,
         owner: &Owner,
+        identity: Arc<Identity>,
         outgoing: Outgoing,
     ) -> Self {
         Self {
@@ -94,6 +102,9 @@ impl Client {
             name: name.into(),
             user: user.map(Into::into),
             owner: owner.clone(),
+            identity: ArcSwap::new(identity),
+            rights: ArcSwapOption::empty(),
+            has_other_rights: AtomicBool::new(false),
             traffic: Traffic::default(),
             losses: Losses::default(),
             behind: AtomicBool::new(false),
@@ -120,13 +131,17 @@ impl Client {
         }
     }
 
-    /// The principal of what the client does by this connection.
+    /// The principal of what the client does by this connection, with this identity.
     #[inline]
-    pub fn principal<'a>(&'a self, connection: &'a ConnectionHandle) -> Principal<'a> {
+    pub fn principal<'a>(
+        &'a self,
+        connection: &'a ConnectionHandle,
+        identity: &'a Identity,
+    ) -> Principal<'a> {
         Principal {
             session: self.key,
             client_id: &self.name,
-            user: connection.proven(),
+            identity,
             owner: connection.owner(),
             way: Way::Client,
             is_durable: self.is_durable,
@@ -134,15 +149,54 @@ impl Client {
     }
 
     /// The principal of the client's will.
-    pub fn will_principal(&self) -> Principal<'_> {
+    pub fn will_principal<'a>(&'a self, identity: &'a Identity) -> Principal<'a> {
         Principal {
             session: self.key,
             client_id: &self.name,
-            user: self.user.as_deref(),
+            identity,
             owner: &self.owner,
             way: Way::Will,
             is_durable: false, // a will has no packet identifier
         }
+    }
+
+    /// Whether rules allow the client to do this on a topic.
+    pub fn may(&self, policy: &AccessPolicy, right: Right, topic: &str) -> bool {
+        if !policy.is_enforced() {
+            return true;
+        }
+        let identity = self.identity.load();
+        let subject = Subject { identity: &identity, client_id: &self.name };
+        policy.allows(subject, right, topic)
+    }
+
+    /// Its rights by this policy.
+    pub fn rights(&self, policy: &Arc<AccessPolicy>) -> Arc<ClientRights> {
+        let identity = self.identity.load_full();
+        let is_current = |known: &Arc<ClientRights>| {
+            Arc::ptr_eq(&known.policy, policy) && Arc::ptr_eq(&known.identity, &identity)
+        };
+        if let Some(known) = self.rights.load_full().filter(is_current) {
+            return known;
+        }
+        let (policy, client_id) = (Arc::clone(policy), self.name.clone());
+        let rights = Arc::new(ClientRights { policy, identity, client_id });
+        self.rights.store(Some(Arc::clone(&rights)));
+        rights
+    }
+
+    /// The rights that narrow a filter of this client; None if it may have all that the filter matches.
+    pub fn narrowing(
+        &self,
+        policy: &Arc<AccessPolicy>,
+        right: Right,
+        filter: &str,
+    ) -> Option<Arc<ClientRights>> {
+        if !policy.is_enforced() {
+            return None;
+        }
+        let rights = self.rights(policy);
+        (rights.filter_access(right, filter) != FilterAccess::Whole).then_some(rights)
     }
 
     /// The state, if this connection still has the session.

@@ -272,6 +272,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         self.party.feed.begin(&self.party.broker, self.party.broker.clock.now_ns());
         let mut result = Ok(());
         let answers_max = self.answers_room();
+        self.party.follow_rights();
         self.is_unfinished = welcome && !self.party.enter_again();
         while !self.is_unfinished && result.is_ok() && (welcome || self.party.client.is_none()) {
             if self.party.feed.work.is_over() || self.party.reply.len() >= answers_max {

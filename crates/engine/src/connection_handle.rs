@@ -1,9 +1,10 @@
 //! One connection as other tasks see it.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use atomic_waker::AtomicWaker;
+use slipring_core::access::Identity;
 use slipring_core::{ConnectionKey, Owner};
 use slipring_wire::{Reason, Version};
 
@@ -19,8 +20,8 @@ pub(crate) struct ConnectionHandle {
     pub connected_ns: i64,
     /// Set once CONNECT was accepted.
     pub version: OnceLock<Version>,
-    /// The name that the client has proved without a certificate.
-    proven: OnceLock<Box<str>>,
+    /// Who the client has proved to be.
+    identity: OnceLock<Arc<Identity>>,
     /// The connection counts for this owner's quotas.
     owner: OnceLock<Owner>,
     closing: OnceLock<Reason>,
@@ -38,12 +39,13 @@ pub(crate) struct ConnectionHandle {
 
 impl ConnectionHandle {
     pub fn new(key: ConnectionKey, origin: Origin, now_ns: i64) -> Self {
+        let certified = origin.user.as_deref().map(|name| Arc::new(Identity::named(name)));
         Self {
             key,
             origin,
             connected_ns: now_ns,
             version: OnceLock::new(),
-            proven: OnceLock::new(),
+            identity: certified.map(OnceLock::from).unwrap_or_default(),
             owner: OnceLock::new(),
             closing: OnceLock::new(),
             published: AtomicBool::new(false),
@@ -54,16 +56,19 @@ impl ConnectionHandle {
         }
     }
 
-    /// Notes the name that the client has proved.
-    pub fn prove(&self, name: Option<&str>) {
-        if let Some(name) = name {
-            let _ = self.proven.set(name.into());
-        }
+    /// Notes who the client has proved to be. The first proof counts.
+    pub fn prove(&self, identity: Identity) {
+        let _ = self.identity.set(Arc::new(identity));
     }
 
-    /// The name that the client has proved. A name that nobody checked does not count.
+    /// Who the client has proved to be when it connected. A name that nobody checked does not count.
+    pub fn identity(&self) -> &Arc<Identity> {
+        self.identity.get().unwrap_or_else(|| Identity::anonymous())
+    }
+
+    /// The name that the client has proved.
     pub fn proven(&self) -> Option<&str> {
-        self.origin.user.as_deref().or(self.proven.get().map(|name| &**name))
+        self.identity().user.as_deref()
     }
 
     /// The owner whose quotas count the connection and its messages. Call it only after the proof of the client

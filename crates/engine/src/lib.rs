@@ -41,6 +41,7 @@ mod message_events;
 mod monitor;
 mod notices;
 mod open_connections;
+mod opening_records;
 mod operating;
 mod origin;
 mod outlet;
@@ -57,6 +58,7 @@ mod recovery;
 mod requests;
 mod retaining;
 mod returning;
+mod rights;
 mod routes;
 mod sampled;
 mod session_life;
@@ -169,6 +171,11 @@ impl Engine {
     /// Replaces the whole plan. Open connections keep their limits; everything else follows the new plan.
     pub fn apply(&self, plan: Plan) {
         self.broker.apply(plan);
+    }
+
+    /// The plan in force.
+    pub fn plan(&self) -> Arc<Plan> {
+        self.broker.plan.load_full()
     }
 
     /// Sets the kinds of events for each message or request that are made, and how many of each kind are kept

@@ -157,7 +157,7 @@ fn deliver(
     to: Role<'_>,
     post: &mut Post,
 ) -> usize {
-    let audience = broker.topics.audience(TOPIC, from.session);
+    let audience = broker.topics.audience(TOPIC, from.session, &broker.plan.load().access);
     let topic: Arc<str> = TOPIC.into();
     post.publisher = from.session;
     post.begin(broker, notice, None, Durability::Memory, audience.len());

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use slipring_core::access::Right;
 use slipring_core::{Dropped, Durability, Limit, Packets, Replay, Taken, Work};
 use slipring_journal::{AppendError, Batch};
 
@@ -215,7 +216,12 @@ impl Outlet {
             return Taken::default();
         }
         let mut find = |asked: &Replay, after: Option<&str>| {
-            broker.topics.retained().page(&asked.filter, after, asked.until)
+            let mut page = broker.topics.retained().page(&asked.filter, after, asked.until);
+            let policy = &broker.plan.load().access;
+            if policy.is_enforced() {
+                page.messages.retain(|kept| client.may(policy, Right::Subscribe, kept.topic()));
+            }
+            page
         };
         if !outgoing.is_durable() {
             return outgoing.take(broker.clock.now_ms(), &mut find, &mut self.unsent);

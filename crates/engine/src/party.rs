@@ -1,10 +1,10 @@
 //! One client's side of the broker: it takes decoded packets, changes the shared tables, and writes the answers.
 //! It never reads or writes a socket; a carrier such as `connection` brings the packets.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
-use slipring_core::ledger::{DeliveryRecord, SessionRecord};
+use slipring_core::access::Identity;
+use slipring_core::ledger::DeliveryRecord;
 use slipring_core::{Action, Conversation, Durability, Incoming, Opening, Outgoing};
 use slipring_wire::{Packet, PacketId, Publish, QoS, Reason, Version};
 
@@ -32,6 +32,8 @@ pub(crate) struct Party {
     pub conversation: Conversation,
     /// None until CONNECT was accepted.
     pub client: Option<Arc<Client>>,
+    /// Who the client has proved to be.
+    pub identity: Arc<Identity>,
     pub keep_alive_s: u16,
     pub reply: Vec<u8>,
     pub feed: Feed,
@@ -61,6 +63,7 @@ impl Party {
             connection,
             conversation: Conversation::new(limits),
             client: None,
+            identity: Arc::clone(Identity::anonymous()),
             keep_alive_s: 0,
             reply: Vec::new(),
             feed: Feed::default(),
@@ -146,7 +149,7 @@ impl Party {
         let message = self.incoming.admit(publish, self.conversation.limits())?;
         let (qos, id) = (message.qos, message.packet_id);
         self.feed.work.add_text(message.properties.encoded().len());
-        let from = &client.principal(&self.connection);
+        let from = &client.principal(&self.connection, &self.identity);
         let is_own = message.topic.starts_with('$');
         let to_request = if is_own { ToRequest::of(message.topic) } else { None };
         let reason = if is_own && to_request.is_none() {
@@ -249,6 +252,9 @@ impl Party {
 
     /// Lets a client in, if there is room.
     pub fn open(&mut self, opening: Opening, force: bool) -> Result<(), ConnectionEnd> {
+        if let Err(refusal) = self.check_will(&opening) {
+            return Err(self.refuse(refusal));
+        }
         let opened = match self.broker.open_session(&opening, &self.connection, force) {
             Ok(opened) => opened,
             Err(NotOpened::Refused(refusal)) => return Err(self.refuse(refusal)),
@@ -263,6 +269,7 @@ impl Party {
         };
         let Opened { client, session_present, promise, will } = opened;
         self.client = Some(Arc::clone(&client)); // from here on `leave` must be called for it
+        self.identity = Arc::clone(self.connection.identity());
         self.feed.requests.client = Some(Arc::clone(&client));
         if let Some(will) = will {
             wills::add(&self.broker, &mut self.feed, &will); // in one batch with the record below
@@ -292,24 +299,6 @@ impl Party {
             self.connection.close(Reason::ServerShuttingDown);
         }
         Ok(())
-    }
-
-    /// Records a session, or its will, if it outlives the broker.
-    fn record_opening(&mut self, client: &Client, opening: &Opening, resumed: bool) {
-        if !client.state().recorded {
-            return;
-        }
-        let (session, expiry_s) = (client.key, opening.expiry_s);
-        let will = opening.will.as_ref().map(Cow::Borrowed);
-        if resumed {
-            let resumed = SessionRecord::Resumed { session, expiry_s, will };
-            return resumed.encode(self.feed.records(Durability::Memory));
-        }
-        let (client_id, user) = (&*client.name, client.user.as_deref());
-        self.feed.own(&client.owner);
-        let opened = SessionRecord::Opened { session, client_id, user, expiry_s, will };
-        let level = if expiry_s > 0 { Durability::Disk } else { Durability::Memory };
-        opened.encode(self.feed.records(level));
     }
 
     /// Ends the client's connection: its session ends or waits, and its will is published or waits.

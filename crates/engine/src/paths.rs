@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use slipring_core::access::{Grant, Right};
 use slipring_core::memory::Counted;
 use slipring_core::requests::{Balance, RequestRule};
 use slipring_core::{
-    Durability, Limit, ParameterIndex, Principal, Priority, Right, Slot, StreamIndex, memory,
+    Durability, Limit, ParameterIndex, Principal, Priority, Slot, StreamIndex, memory,
 };
 use slipring_wire::QoS;
 
@@ -41,8 +42,10 @@ pub(crate) struct Route {
     pub audience: Audience,
     pub kind: TopicKind,
     pub prefix: Arc<Prefix>,
-    /// Whether the publisher may publish to it.
-    pub is_allowed: bool,
+    /// What the publisher may do on it.
+    pub grant: Grant,
+    /// What publishing to it is: `publish`, or `stream` if it is a stream.
+    pub publishing: Right,
     pub is_journaled: bool,
     /// The durability of QoS 1 and 2 messages of the topic.
     pub level: Durability,
@@ -137,10 +140,15 @@ impl Paths {
             (None, Some(parameter)) => TopicKind::Parameter(parameter),
             (None, None) => TopicKind::Plain(if own { None } else { slot(broker, &topic) }),
         };
+        let publishing = match kind {
+            TopicKind::Stream(_) => Right::Stream,
+            TopicKind::Plain(_) | TopicKind::Parameter(_) => Right::Publish,
+        };
         self.routes.push(Route {
-            audience: broker.topics.audience(&topic, from.session),
+            publishing,
+            audience: broker.topics.audience(&topic, from.session, &plan.access),
             kind,
-            is_allowed: plan.allows(from, Right::Publish(&topic)),
+            grant: plan.grant(from, &topic),
             prefix: broker.monitor.prefixes.of(&topic),
             is_journaled,
             level: if is_journaled { plan.durability.of(&topic) } else { Durability::Memory },

@@ -1,5 +1,6 @@
 //! One message on its way: admitted, kept, delivered, and added to the batch for the journal, in this order.
 
+use slipring_core::access::Right;
 use slipring_core::ledger::{Carried, DeliveryRecord, TableRecord};
 use slipring_core::{Durability, Principal, Priority, SHARED_BYTES_MIN, Way, Work};
 use slipring_journal::MessageFlags;
@@ -70,6 +71,7 @@ impl Feed {
         if let Some(asked) = self.take_request(publication) {
             return asked;
         }
+        self.admit_plain(publication)?;
         if self.post.is_told {
             let Publication { broker, from, message, .. } = *publication;
             broker.monitor.tell_received(from, message);
@@ -80,15 +82,30 @@ impl Feed {
         Ok(if has_readers { Reason::Success } else { Reason::NoMatchingSubscribers })
     }
 
-    /// Refuses messages that the publisher may not publish, and those that the journal cannot keep as promised.
+    /// Refuses messages that the publisher may not publish in any way, and those that the journal cannot keep as
+    /// promised.
     #[inline]
     fn admit(&self, publication: &Publication<'_>) -> Result<(), Reason> {
         let route = self.paths.found();
-        if !route.is_allowed {
+        let may_be_allowed = route.grant.allows_any(&[route.publishing, Right::Request]);
+        if !may_be_allowed && !is_frame(publication.message) {
             return Err(Reason::NotAuthorized);
         }
         let level = route.level_of(publication.message.qos);
         publication.broker.journal.gates.refusal(level).map_or(Ok(()), Err)
+    }
+
+    /// Refuses messages that are no requests, and that the publisher may not publish. The samples of a frame are
+    /// checked one by one: their publisher has declared them.
+    #[inline]
+    fn admit_plain(&self, publication: &Publication<'_>) -> Result<(), Reason> {
+        let (Publication { message, .. }, Route { grant, publishing, .. }) =
+            (*publication, self.paths.found());
+        let is_allowed = grant.allows(*publishing) || is_frame(message);
+        if !is_allowed || message.retain && !grant.allows(Right::Retain) {
+            return Err(Reason::NotAuthorized);
+        }
+        Ok(())
     }
 
     /// Keeps samples in the table, a chunk in its buffer, a retained message, or the newest value of the topic.

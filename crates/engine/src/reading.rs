@@ -8,9 +8,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use slipring_core::{
-    AnswerTerms, ConnectionKey, Limit, Offset, ParameterIndex, Pushed, Right, memory,
-};
+use slipring_core::access::{FilterAccess, Right};
+use slipring_core::{AnswerTerms, ConnectionKey, Limit, Offset, ParameterIndex, Pushed, memory};
 use slipring_journal::{
     DEFINITIONS_ANSWER_HEADER_BYTES, DefinitionsEdition, JournalAnswer, JournalReader,
     JournalRefusal, JournalRequest, READ_ANSWER_HEADER_BYTES, ReadError, RefusalReason,
@@ -35,7 +34,7 @@ const READS_AT_ONCE: usize = 4;
 const ANSWER_BYTES_MAX: usize = 4 << 20;
 
 const NOT_ALLOWED: &str =
-    "this user may not read the journal; set journal = true in its [[user]] entry";
+    "this user may not read the journal; it needs the right `journal` (docs/access.md)";
 const NO_JOURNAL: &str = "the broker has no journal";
 const SHORT: &str = "memory is short; ask again a little later";
 const BUSY: &str = "too many requests to the journal at once; ask again a little later";
@@ -114,7 +113,8 @@ fn reason_of(why: RefusalReason) -> Reason {
 fn admit(asked: &ClientRequest<'_>, name: &str) -> Result<(), JournalRefusal> {
     let ClientRequest { broker, client, connection, from, message } = *asked;
     let plan = broker.plan.load();
-    if !plan.allows(from, Right::Read) {
+    let access = plan.access.filter_access(from.subject(), Right::Journal, "#");
+    if access == FilterAccess::Nothing {
         return Err(JournalRefusal::new(RefusalReason::NotAllowed, NOT_ALLOWED));
     }
     if !broker.journal.exists() {

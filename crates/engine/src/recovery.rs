@@ -121,7 +121,9 @@ impl Broker {
         let (queued, _) = outgoing.waiting();
         let user = kept.user.as_deref();
         let owner = kept.owner.clone().unwrap_or_else(|| Owner::unknown(user));
-        let client = Arc::new(Client::new(key, &kept.client_id, user, &owner, outgoing));
+        let identity = Arc::new(kept.identity());
+        let client = Client::new(key, &kept.client_id, user, &owner, identity, outgoing);
+        let client = Arc::new(client);
         let left_ns = kept.left_ns.unwrap_or(newest_ns);
         let away_ms = self.clock.age_ms(left_ns);
         let mut state = client.state();

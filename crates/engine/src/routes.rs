@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use slipring_core::access::{AccessPolicy, Right};
 use slipring_core::memory::Counted;
 use slipring_core::requests::Balance;
 use slipring_core::table::PlainRoom;
@@ -60,6 +61,9 @@ pub(crate) struct Routes {
     /// The memory of the trees and of the filters.
     counted: Counted,
 }
+
+/// Topics on which the broker tells each client what concerns it; nobody else may publish there.
+const OWN_TOPICS: &str = "$slipring/";
 
 /// The part of the memory budget that the subscriptions of all clients may take.
 const SUBSCRIPTIONS_SHARE: usize = 4;
@@ -205,17 +209,21 @@ impl Routes {
     }
 
     /// The clients that serve the requests of a topic by the filters that they subscribed to.
-    pub fn services(&self, topic: &str) -> Vec<Target> {
+    pub fn services(&self, topic: &str, policy: &AccessPolicy) -> Vec<Target> {
         let mut found = self.services.subscribers(topic);
+        found.retain(|found| found.client.may(policy, Right::Serve, topic));
         found.sort_unstable_by_key(|found| found.client.key);
         found.chunk_by(|a, b| a.client.key == b.client.key).map(merge).collect()
     }
 
-    /// The subscribers that get what this session publishes to a topic.
-    pub fn audience(&self, topic: &str, publisher: SessionKey) -> Audience {
+    /// The subscribers that get what this session publishes to a topic: those that may have it.
+    pub fn audience(&self, topic: &str, publisher: SessionKey, policy: &AccessPolicy) -> Audience {
         let mut found = self.tree.subscribers(topic);
         // MQTT-3.8.3-3
         found.retain(|found| !(found.options.no_local && found.client.key == publisher));
+        if policy.is_enforced() && !topic.starts_with(OWN_TOPICS) {
+            found.retain(|found| found.client.may(policy, Right::Subscribe, topic));
+        }
         found.sort_unstable_by_key(|found| {
             let (client, share) = found.key();
             (share, client)
@@ -310,7 +318,14 @@ mod tests {
     fn the_text_of_a_filter_counts_until_its_subscription_ends() {
         let outgoing = Outgoing::new(&Limits::default());
         let owner = Owner::of(None, "unix:here");
-        let client = Arc::new(Client::new(SessionKey::new(1), "client", None, &owner, outgoing));
+        let client = Arc::new(Client::new(
+            SessionKey::new(1),
+            "client",
+            None,
+            &owner,
+            Arc::default(),
+            outgoing,
+        ));
         let mut routes = Routes::default();
         let long = "x".repeat(1_000);
         let filters =

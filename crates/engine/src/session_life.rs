@@ -65,7 +65,7 @@ impl Broker {
             clean_start: opening.clean_start,
             expiry_s: opening.expiry_s,
             user,
-            proven: connection.proven(),
+            identity: connection.identity(),
             owner: connection.owner(),
             listener: connection.origin.listener,
             earlier: earlier.as_ref().map(|earlier| earlier.summary()),
@@ -98,7 +98,8 @@ impl Broker {
         let client = kept.unwrap_or_else(|| {
             let key = self.sessions.next_key();
             let outgoing = self.outgoing(key, connection, opening.expiry_s > 0);
-            let client = Arc::new(Client::new(key, client_id, user, connection.owner(), outgoing));
+            let (owner, identity) = (connection.owner(), Arc::clone(connection.identity()));
+            let client = Arc::new(Client::new(key, client_id, user, owner, identity, outgoing));
             registry.sessions.insert(client_id.as_str().into(), Arc::clone(&client));
             client
         });
@@ -133,6 +134,7 @@ impl Broker {
         let earlier_will = std::mem::replace(&mut state.will, will);
         state.expires_ms = None;
         state.expiry_s = opening.expiry_s;
+        client.identity.store(Arc::clone(connection.identity()));
         registry.count_kept(client, &mut state, opening.expiry_s > 0);
         state.recorded |= self.is_recorded(opening);
         let limits = *self.plan.load().limits_of(connection.origin.listener);

@@ -5,6 +5,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
+use slipring_core::access::AccessPolicy;
 use slipring_core::desk::{
     ChangeMessages, Desk, ProblemCode, RequestOutcome, RequestRefusal, Requester,
 };
@@ -120,13 +121,15 @@ impl<D: EngineDesk> SharedDesk<D> {
         answer_bytes_max: usize,
     ) -> (RequestOutcome<ChangeOf<D>>, ChangeMessages, bool, Gate) {
         let ClientRequest { broker, client, from, .. } = *asked;
-        let limits = broker.plan.load().limits;
+        let plan = broker.plan.load();
+        let limits = plan.limits;
         let is_taken = D::is_taken(broker, request.as_ref().ok());
         let requester = Requester {
             from: *from,
             bounds: D::Core::bounds(&limits),
             is_taken: &*is_taken,
             answer_bytes_max,
+            policy: &plan.access,
         };
         let mut locked = self.lock();
         let outcome = if locked.write_down(&broker.journal) {
@@ -250,6 +253,7 @@ impl<D: EngineDesk> AnyDesk for SharedDesk<D> {
             bounds: D::Core::bounds(limits),
             is_taken: &|_| false,
             answer_bytes_max: OWN_ANSWER_BYTES,
+            policy: AccessPolicy::open(),
         };
         self.lock().core().answer(D::Core::parse(name, body), &requester).answer
     }

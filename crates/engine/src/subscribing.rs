@@ -93,7 +93,7 @@ impl Party {
     fn enter(&mut self, client: &Arc<Client>, packet: &Subscribe<'_>) -> Result<(), ConnectionEnd> {
         let (limits, version) = (self.conversation.limits(), self.conversation.version());
         let mut state = client.state_of(&self.connection).ok_or(TAKEN_OVER)?;
-        let mut table = Choosing::new(&self.broker, client, &self.connection);
+        let mut table = Choosing::new(&self.broker, client, &self.connection, &self.identity);
         let subscribed =
             state.session.subscribe(packet, limits, version, &mut table, &mut self.reply);
         client.note_serves(&state.session, subscribed.changes.iter().map(|change| change.options));

@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
+use slipring_core::access::AccessPolicy;
 use slipring_core::{
     Limit, Message, Millis, Options, Plan, Principal, Retained, SessionKey, Values, Waiting, Way,
 };
@@ -73,9 +74,9 @@ impl Topics {
         self.routes.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The subscribers that get what a session publishes to a topic.
-    pub fn audience(&self, topic: &str, publisher: SessionKey) -> Audience {
-        self.routes().audience(topic, publisher)
+    /// The subscribers that get what a session publishes to a topic: those that may have it.
+    pub fn audience(&self, topic: &str, publisher: SessionKey, policy: &AccessPolicy) -> Audience {
+        self.routes().audience(topic, publisher, policy)
     }
 
     /// The retained messages, locked.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use slipring_core::access::Right;
 use slipring_core::ledger::{DeliveryManner, DeliveryRecord, KeptWaiting, StockRecord};
 use slipring_core::{
     Delivery, Durability, JournalPlace, Limit, Message, Millis, Offset, Owner, Principal, Priority,
@@ -82,7 +83,8 @@ impl Unclaimed {
             }
             Err(limit) => return forget(broker, &[message], Some(limit)),
         }
-        let audience = broker.topics.audience(message.topic(), publisher);
+        let policy = &broker.plan.load().access;
+        let audience = broker.topics.audience(message.topic(), publisher, policy);
         if audience.len() > 0 {
             let taken = broker.topics.waiting().remove(&message);
             if let Some(waited) = taken {
@@ -216,8 +218,13 @@ impl Feed {
         let (taken, looked) =
             broker.topics.waiting().take(topics_of(&change.filter), broker.clock.now_ms(), most);
         self.work.add(looked);
+        let policy = &broker.plan.load().access;
         for waited in taken {
             let message = &waited.message;
+            if !client.may(policy, Right::Subscribe, message.topic()) {
+                broker.topics.waiting().put_back(waited);
+                continue;
+            }
             if self.post.is_told {
                 let (kind, why) = (EventKind::MessageRestored, "it waited for a subscriber");
                 broker.monitor.tell_message(kind, &client.name, message.topic(), why);

@@ -86,7 +86,8 @@ pub(crate) fn add(broker: &Broker, feed: &mut Feed, will: &DueWill) {
     feed.paths.forget(broker); // they may be another client's
     let refuses = || broker.journal.gates.refusal(Durability::Disk).is_some();
     let was_refusing = refuses();
-    let from = client.will_principal();
+    let identity = client.identity.load_full();
+    let from = client.will_principal(&identity);
     let reason = feed.publish(broker, &from, &message.publish(), Version::V311);
     let is_refused = reason.is_error() && (was_refusing || refuses());
     if let (false, Some(record)) = (is_refused, record) {

@@ -3,7 +3,11 @@
 
 mod talk;
 
-use slipring_core::{Plan, Right, Rights};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use slipring_core::Plan;
+use slipring_core::access::{AccessPolicy, AccessRule, Right};
 use slipring_engine::{Engine, ListenerSettings, Settings};
 use slipring_wire::{
     Packet, PacketId, PropertiesBuf, PropertyId, Publish, QoS, Subscribe, Subscription, Value,
@@ -11,7 +15,10 @@ use slipring_wire::{
 };
 use talk::{Talk, connect};
 
-fn engine(denied: Right<'static>) -> Engine {
+/// An action, and the topic on which nobody may do it.
+type Denied = (&'static str, &'static str);
+
+fn engine(denied: Denied) -> Engine {
     let settings = Settings {
         listeners: vec![ListenerSettings::tcp("mqtt", "127.0.0.1:0")],
         journal: None,
@@ -22,8 +29,14 @@ fn engine(denied: Right<'static>) -> Engine {
     Engine::start(&settings, plan(denied)).unwrap()
 }
 
-fn plan(denied: Right<'static>) -> Plan {
-    Plan { rights: Rights::all_but(vec![denied]), ..Plan::default() }
+fn plan((action, topic): Denied) -> Plan {
+    let rule = |is_allowed, actions: &[&str], topics: &[&str]| {
+        AccessRule::parse(&["anyone"], is_allowed, actions, topics).unwrap()
+    };
+    let everything = rule(true, &Right::ALL.map(Right::name), &["#", "$SYS/#"]);
+    let rules = vec![everything, rule(false, &[action], &[topic])];
+    let access = Arc::new(AccessPolicy::enforced(rules, HashMap::new()));
+    Plan { access, ..Plan::default() }
 }
 
 fn published(client: &mut Talk, message: &Publish<'_>) -> String {
@@ -36,7 +49,7 @@ fn published(client: &mut Talk, message: &Publish<'_>) -> String {
 
 #[test]
 fn a_message_to_a_denied_topic_is_refused_and_reaches_nobody() {
-    let engine = engine(Right::Publish("denied"));
+    let engine = engine(("publish", "denied"));
     let mut reader = Talk::connect(engine.address(), Version::V5, "reader");
     reader.subscribe("#");
     let mut client = Talk::connect(engine.address(), Version::V5, "client");
@@ -54,18 +67,18 @@ fn a_message_to_a_denied_topic_is_refused_and_reaches_nobody() {
 
 #[test]
 fn rights_of_a_new_plan_hold_for_topics_that_were_published_to_before() {
-    let engine = engine(Right::Publish("other"));
+    let engine = engine(("publish", "other"));
     let mut client = Talk::connect(engine.address(), Version::V5, "client");
     let accepted = published(&mut client, &Publish::new("topic", b"1"));
     assert!(accepted.contains("NoMatchingSubscribers"), "{accepted}");
-    engine.apply(plan(Right::Publish("topic")));
+    engine.apply(plan(("publish", "topic")));
     let refused = published(&mut client, &Publish::new("topic", b"2"));
     assert!(refused.contains("NotAuthorized"), "{refused}");
 }
 
 #[test]
 fn a_will_to_a_denied_topic_is_not_published() {
-    let engine = engine(Right::Publish("denied"));
+    let engine = engine(("publish", "denied"));
     let mut reader = Talk::connect(engine.address(), Version::V5, "reader");
     reader.subscribe("#");
     for topic in ["denied", "allowed"] {
@@ -79,7 +92,7 @@ fn a_will_to_a_denied_topic_is_not_published() {
 
 #[test]
 fn a_subscription_to_a_denied_filter_is_refused_beside_one_that_is_taken() {
-    let engine = engine(Right::Subscribe("denied/#"));
+    let engine = engine(("subscribe", "denied/#"));
     let mut client = Talk::connect(engine.address(), Version::V5, "client");
     let (packet_id, mut bytes) = (PacketId::new(1).unwrap(), Vec::new());
     let subscriptions = ["denied/#", "allowed"].map(Subscription::new).into();
@@ -96,7 +109,7 @@ fn a_subscription_to_a_denied_filter_is_refused_beside_one_that_is_taken() {
 
 #[test]
 fn a_service_of_a_denied_filter_is_refused() {
-    let engine = engine(Right::Subscribe("denied/#"));
+    let engine = engine(("serve", "denied/#"));
     let mut client = Talk::connect(engine.address(), Version::V5, "client");
     let (packet_id, mut bytes) = (PacketId::new(1).unwrap(), Vec::new());
     let filters = ["$slipring/serve/1/denied/#", "$slipring/serve/1/allowed"];
@@ -110,20 +123,8 @@ fn a_service_of_a_denied_filter_is_refused() {
 }
 
 #[test]
-fn a_denied_request_is_refused() {
-    let engine = engine(Right::Ask("table/list"));
-    let mut client = Talk::connect(engine.address(), Version::V5, "client");
-    let mut properties = PropertiesBuf::new();
-    properties.push(PropertyId::ResponseTopic, Value::Text("answer"));
-    let properties = properties.borrow();
-    let request = Publish { properties, ..Publish::new("$slipring/table/list", b"{}") };
-    let refused = published(&mut client, &request);
-    assert!(refused.contains("NotAuthorized"), "{refused}");
-}
-
-#[test]
 fn a_journal_that_may_not_be_read_is_not_read() {
-    let engine = engine(Right::Read);
+    let engine = engine(("journal", "#"));
     let mut client = Talk::connect(engine.address(), Version::V5, "client");
     let mut properties = PropertiesBuf::new();
     properties.push(PropertyId::ResponseTopic, Value::Text("answer"));
@@ -138,7 +139,7 @@ fn a_journal_that_may_not_be_read_is_not_read() {
 
 #[test]
 fn only_who_may_operate_changes_the_memory_budget_and_everybody_sees_it() {
-    let engine = engine(Right::Operate);
+    let engine = engine(("administer", "memory"));
     let mut client = Talk::connect(engine.address(), Version::V5, "client");
     let before = engine.status().memory.budget;
     let refused = published(&mut client, &Publish::new("$slipring/memory", b"3GiB"));

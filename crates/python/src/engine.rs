@@ -10,6 +10,7 @@ use slipring_engine::{
     Descriptors, EventKind, FetchedEvents, RequestQuery, SessionQuery, Settings,
 };
 
+use crate::access;
 use crate::journal::raise;
 use crate::listener::Listener;
 use crate::plan::Plan;
@@ -77,8 +78,21 @@ impl Engine {
     }
 
     /// Replaces the whole plan.
-    fn apply(&self, plan: &Plan) {
-        self.0.apply(plan.0.clone());
+    fn apply(&self, py: Python<'_>, plan: &Plan) {
+        py.detach(|| self.0.apply(plan.0.clone()));
+    }
+
+    /// Whether rules allow this, and the index of the rule that decided; None if none is about it.
+    fn decide(
+        &self,
+        user: Option<String>,
+        roles: Vec<String>,
+        claims: Vec<(String, String)>,
+        client_id: String,
+        right: &str,
+        topic: &str,
+    ) -> PyResult<(bool, Option<usize>)> {
+        access::decide(&self.0.plan(), (user, roles, claims, client_id), right, topic)
     }
 
     /// Sets the kinds of events for each message or request that are made, and how many of each are

@@ -1,5 +1,6 @@
 //! The Python module `slipring._native`: convert, call, translate errors; no logic.
 
+mod access;
 mod buffer;
 mod check;
 mod client;
@@ -26,6 +27,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("LISTEN_PREFIXES", slipring_engine::LISTEN_PREFIXES.as_slice())?;
     client::register(module)?;
     module.add_class::<plan::Plan>()?;
+    module.add_function(wrap_pyfunction!(access::check_access_rule, module)?)?;
     module.add_function(wrap_pyfunction!(plan::check_verifier, module)?)?;
     module.add_function(wrap_pyfunction!(plan::make_verifier, module)?)?;
     engine::register(module)?;

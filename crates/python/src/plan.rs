@@ -1,14 +1,17 @@
 //! The plan for Python: made from dictionaries with the keys of the configuration.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use pyo3::prelude::*;
 use slipring_core::requests::RequestRules;
 use slipring_core::{
     Authentication, DurabilityRule, JournalRule, Limit, Limits, Overflow, Priority, PriorityRule,
-    Retention, Rights, TableRules, Users, Verifier,
+    Retention, TableRules, Users, Verifier,
 };
+
+use crate::access::{self, AccessDict};
 
 pyo3::import_exception!(slipring.errors, PlanError);
 
@@ -145,7 +148,7 @@ impl Plan {
     #[expect(clippy::too_many_arguments, reason = "each has its name in Python")]
     #[pyo3(signature = (
         limits, *, listeners, journal, priorities, table, sys_interval_s, server_reference, users,
-        anonymous, requests
+        anonymous, requests, access
     ))]
     fn new(
         limits: LimitsDict,
@@ -155,9 +158,10 @@ impl Plan {
         table: TableDict,
         sys_interval_s: u32,
         server_reference: Option<String>,
-        users: BTreeMap<String, (String, bool, bool)>,
+        users: BTreeMap<String, String>,
         anonymous: bool,
         requests: RequestsDict,
+        access: AccessDict,
     ) -> PyResult<Self> {
         let users = make_users(users)?;
         Ok(Self(slipring_core::Plan {
@@ -173,8 +177,21 @@ impl Plan {
             journal: JournalRule::new(journal.topics).map_err(refused)?,
             requests: requests.rules()?,
             authentication: Authentication { users, anonymous },
-            rights: Rights::default(),
+            access: Arc::new(access.policy()?),
         }))
+    }
+
+    /// Whether rules allow this, and the index of the rule that decided; None if none is about it.
+    fn decide(
+        &self,
+        user: Option<String>,
+        roles: Vec<String>,
+        claims: Vec<(String, String)>,
+        client_id: String,
+        right: &str,
+        topic: &str,
+    ) -> PyResult<(bool, Option<usize>)> {
+        access::decide(&self.0, (user, roles, claims, client_id), right, topic)
     }
 
     fn __repr__(&self) -> String {
@@ -182,16 +199,10 @@ impl Plan {
     }
 }
 
-/// Users by name: the verifier, whether they may read the journal, and whether they are operators.
-fn make_users(users: BTreeMap<String, (String, bool, bool)>) -> PyResult<Users> {
-    let named = |has_right: fn(&(String, bool, bool)) -> bool| -> Vec<String> {
-        let some = users.iter().filter(|(_, user)| has_right(user));
-        some.map(|(name, _)| name.clone()).collect()
-    };
-    let (readers, operators) = (named(|user| user.1), named(|user| user.2));
-    let verifiers = users.into_iter().map(|(name, (text, ..))| Ok((name, verifier(&text)?)));
-    let users = Users::new(verifiers.collect::<PyResult<Vec<_>>>()?).map_err(refused)?;
-    Ok(users.with_readers(readers).with_operators(operators))
+/// Users by name, with their verifiers.
+fn make_users(users: BTreeMap<String, String>) -> PyResult<Users> {
+    let verifiers = users.into_iter().map(|(name, text)| Ok((name, verifier(&text)?)));
+    Users::new(verifiers.collect::<PyResult<Vec<_>>>()?).map_err(refused)
 }
 
 /// The verifier of a password, as a config file has it.
@@ -211,6 +222,6 @@ fn verifier(text: &str) -> PyResult<Verifier> {
     Verifier::parse(text).map_err(refused)
 }
 
-fn refused(error: impl std::fmt::Display) -> PyErr {
+pub(crate) fn refused(error: impl std::fmt::Display) -> PyErr {
     PlanError::new_err(error.to_string())
 }

@@ -1,9 +1,12 @@
 //! The journal read over the network from a real broker, beside the same journal read from its folder.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use std::{env, fs, process, thread};
 
+use slipring_core::access::{AccessPolicy, AccessRule};
 use slipring_core::{Authentication, Limits, Plan, Users, Verifier};
 use slipring_engine::{Engine, ListenerSettings, Settings};
 use slipring_journal::{
@@ -140,15 +143,20 @@ fn a_message_larger_than_an_answer_may_be_is_named() {
     assert!(needed > 3 << 20 && text.contains("limits.outbox_bytes"), "{text}");
 }
 
+/// Rules by which only the user `lake` reads the journal.
+fn lake_reads() -> Arc<AccessPolicy> {
+    let rule = AccessRule::parse(&["user:lake"], true, &["journal"], &["#"]).unwrap();
+    Arc::new(AccessPolicy::enforced(vec![rule], HashMap::new()))
+}
+
 #[test]
 fn only_a_user_with_the_right_reads_the_journal() {
     let folder = Folder::new("users");
     write(&folder.0, 10);
     let verifier = || Verifier::new(b"pencil", b"salt of 16 bytes", 4096).unwrap();
     let users = Users::new([("lake".into(), verifier()), ("pump".into(), verifier())]).unwrap();
-    let users = users.with_readers(["lake".to_owned()]);
     let authentication = Authentication { users, anonymous: true };
-    let plan = Plan { authentication, ..Plan::default() };
+    let plan = Plan { authentication, access: lake_reads(), ..Plan::default() };
     let engine = start(Some(&folder.0), "127.0.0.1:0", plan);
     let open = |user: Option<&str>, password: &str| {
         let password = user.map(|_| password.as_bytes().to_vec());
@@ -162,7 +170,7 @@ fn only_a_user_with_the_right_reads_the_journal() {
     for other in [Some("pump"), None] {
         let (why, _, text) = refusal(open(other, "pencil").err().unwrap());
         assert_eq!(why, RefusalReason::NotAllowed);
-        assert!(text.contains("journal = true"), "{text}");
+        assert!(text.contains("the right `journal`"), "{text}");
     }
     let wrong = open(Some("lake"), "eraser").err().unwrap().to_string();
     assert!(wrong.contains("bad user name or password"), "{wrong}");
@@ -178,9 +186,9 @@ fn a_name_given_before_there_were_users_is_no_proof() {
     let address = format!("mqtt://{}", engine.address()).parse().unwrap();
     let mut journal = RemoteJournal::open(address, options, None).unwrap();
     let verifier = Verifier::new(b"pencil", b"salt of 16 bytes", 4096).unwrap();
-    let users = Users::new([("lake".into(), verifier)]).unwrap().with_readers(["lake".into()]);
+    let users = Users::new([("lake".into(), verifier)]).unwrap();
     let authentication = Authentication { users, anonymous: false };
-    engine.apply(Plan { authentication, ..Plan::default() });
+    engine.apply(Plan { authentication, access: lake_reads(), ..Plan::default() });
     assert_eq!(refusal(journal.end_offset().unwrap_err()).0, RefusalReason::NotAllowed);
 }
 

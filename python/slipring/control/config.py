@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
+from slipring.control.access import AccessSection
 from slipring.control.address import Address
 from slipring.control.discovery import DiscoverySection
 from slipring.control.journal import RULES_MAX, DurabilitySection, JournalSection, doubts, unkept
@@ -136,6 +137,14 @@ class Config(Section):
     user: Annotated[tuple[UserSection, ...], AfterValidator(refuse_duplicates)] = Field(
         (), description="Who may connect; without any user, everyone may."
     )
+
+    access: AccessSection = AccessSection()
+
+    @property
+    def has_users(self) -> bool:
+        """Whether clients differ by who they are: then rights are asked for."""
+        named = bool(self.user) or bool(self.access.rule)
+        return named or any(listener.proves for listener in self.listeners)
 
     @property
     def listeners(self) -> tuple[ListenerSection, ...]:

@@ -1,5 +1,6 @@
 """Makes the engine's plan from the configuration: one immutable value, replaced as a whole."""
 
+from slipring.control.access import policy
 from slipring.control.config import Config
 from slipring.control.journal import DurabilitySection
 from slipring.control.memory import default_budget_bytes
@@ -18,11 +19,13 @@ def make_plan(config: Config) -> Plan:
         table=config.table.model_dump(),
         sys_interval_s=config.mqtt.sys_interval_s,
         server_reference=config.mqtt.server_reference or None,
-        users={
-            user.name: (user.password.get_secret_value(), user.journal, user.operator)
-            for user in config.user
-        },
+        users={user.name: user.password.get_secret_value() for user in config.user},
         anonymous=config.allow_anonymous,
+        access=policy(
+            config.access,
+            {user.name: user.roles for user in config.user},
+            is_enforced=config.has_users,
+        ),
         requests={
             "timeouts": [
                 (topic, rule.timeout_s) for rule in config.request for topic in rule.topics

@@ -7,12 +7,14 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, SecretStr
 
+from slipring.control.access import Role
 from slipring.control.section import Section
 from slipring.errors import ConfigError, PlanError
 from slipring.native import check_verifier, make_verifier
 
 SALT_BYTES = 16
 PASSWORD_CHARACTERS_MAX = 1_024
+ROLES_MAX = 64
 EXAMPLE_VERIFIER = f"SCRAM-SHA-256$4096:{'A' * 22}==${'A' * 43}=:{'A' * 43}="
 """A verifier that no password matches, as an example."""
 
@@ -41,12 +43,12 @@ class UserSection(Section):
         description="What `slipring password` prints; never the password itself.",
         examples=[EXAMPLE_VERIFIER],
     )
-    journal: bool = Field(
-        False, description="Whether the user may read the journal over the network (remote.md)."
-    )
-    operator: bool = Field(
-        False,
-        description="Whether the user is let in when there is no more room for others (limits.md).",
+    roles: tuple[Role, ...] = Field(
+        (),
+        max_length=ROLES_MAX,
+        description="What the user is; rules name roles (access.md). Built in are `viewer`, "
+        "`operator` and `administrator`.",
+        examples=[("engineer",)],
     )
 
 

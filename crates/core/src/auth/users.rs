@@ -1,20 +1,14 @@
 //! The users of a broker, by name. Immutable, and a part of the plan.
 
-use std::collections::BTreeSet;
-
 use super::secret::Digest;
 use super::{Secret, Verifier};
 use crate::PlanError;
 
-/// The users with their verifiers and privileges.
+/// The users with their verifiers.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Users {
     /// Sorted by name.
     verifiers: Vec<(Box<str>, Verifier)>,
-    /// Users who may read the journal.
-    readers: BTreeSet<Box<str>>,
-    /// Users who are let in when there is no room for others.
-    operators: BTreeSet<Box<str>>,
 }
 
 /// The verifier that a client's proof is compared with.
@@ -35,29 +29,21 @@ impl Users {
         if let Some(pair) = twice {
             return Err(PlanError::UserTwice { name: pair[0].0.to_string() });
         }
-        Ok(Self { verifiers, ..Self::default() })
+        Ok(Self { verifiers })
     }
 
-    /// The same users; these may read the journal.
-    #[must_use]
-    pub fn with_readers(self, names: impl IntoIterator<Item = String>) -> Self {
-        Self { readers: names.into_iter().map(String::into_boxed_str).collect(), ..self }
+    /// Whether there is a user with this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.verifiers.binary_search_by(|(known, _)| (**known).cmp(name)).is_ok()
     }
 
-    /// The same users; these are operators.
-    #[must_use]
-    pub fn with_operators(self, names: impl IntoIterator<Item = String>) -> Self {
-        Self { operators: names.into_iter().map(String::into_boxed_str).collect(), ..self }
-    }
-
-    /// Whether a client with this proven name is an operator.
-    pub(crate) fn is_operator(&self, proven: Option<&str>) -> bool {
-        proven.is_some_and(|name| self.operators.contains(name))
-    }
-
-    /// Whether a client with this proven name may read the journal. If there are no users, every client may.
-    pub(crate) fn may_read_journal(&self, proven: Option<&str>) -> bool {
-        self.is_empty() || proven.is_some_and(|name| self.readers.contains(name))
+    /// Whether a user has the same password as among other users.
+    pub fn has_same(&self, name: &str, others: &Self) -> bool {
+        let of = |users: &Self| {
+            let at = users.verifiers.binary_search_by(|(known, _)| (**known).cmp(name)).ok()?;
+            Some(users.verifiers[at].1.clone())
+        };
+        self.has(name) && of(self) == of(others)
     }
 
     /// The number of users.
@@ -166,26 +152,6 @@ mod tests {
         let changed = Verifier::new(b"pencil", b"another salt", 4096).unwrap();
         let changed = Users::new([("user".to_owned(), changed)]).unwrap();
         assert_ne!(one, changed.fingerprint("user", b"pencil", &secret(1)));
-    }
-
-    #[test]
-    fn only_named_users_read_the_journal_unless_there_are_no_users() {
-        let users = users().with_readers(["anna".to_owned()]);
-        assert!(users.may_read_journal(Some("anna")));
-        for other in [None, Some("user"), Some("nobody"), Some("")] {
-            assert!(!users.may_read_journal(other), "{other:?}");
-        }
-        assert!(Users::default().may_read_journal(None));
-    }
-
-    #[test]
-    fn an_operator_is_a_named_user_who_has_proved_the_name() {
-        let users = users().with_operators(["anna".to_owned()]);
-        assert!(users.is_operator(Some("anna")));
-        for other in [None, Some("user"), Some("")] {
-            assert!(!users.is_operator(other), "{other:?}");
-        }
-        assert!(!Users::default().is_operator(None), "without users there are no operators");
     }
 
     #[test]

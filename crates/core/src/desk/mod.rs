@@ -27,6 +27,7 @@ pub use rows::PAGE_BYTES_MAX;
 use serde::Serialize;
 use slipring_wire::frame::RangeSet;
 
+use crate::access::{AccessPolicy, Right};
 use crate::table::ClockReading;
 use crate::{Limit, Limits, NAME_BYTES_MAX, Offset, Owner, Principal, Quota, SessionKey, Way};
 
@@ -141,9 +142,21 @@ pub struct Requester<'a> {
     pub is_taken: &'a dyn Fn(&str) -> bool,
     /// The largest answer that the client accepts.
     pub answer_bytes_max: usize,
+    /// Who may do what.
+    pub policy: &'a AccessPolicy,
 }
 
 impl<'a> Requester<'a> {
+    /// Whether the requester may do this to a parameter or a stream.
+    pub(crate) fn may(&self, right: Right, name: &str) -> bool {
+        self.sees_all() || self.policy.allows(self.from.subject(), right, name)
+    }
+
+    /// Whether no rights are asked for.
+    pub(crate) fn sees_all(&self) -> bool {
+        self.from.way == Way::Broker || !self.policy.is_enforced()
+    }
+
     /// The owner of what the request adds; the broker itself has no quota.
     pub(crate) fn owner(&self) -> Option<&'a Owner> {
         (self.from.way != Way::Broker).then_some(self.from.owner)

@@ -78,6 +78,8 @@ codes! {
     Removed = "removed";
     /// Another client publishes it.
     Published = "published";
+    /// The client has no right to do this.
+    NotAllowed = "not_allowed";
 }
 
 impl ProblemCode {

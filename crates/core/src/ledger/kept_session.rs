@@ -8,7 +8,8 @@ use slipring_wire::{PacketId, QoS};
 
 use super::queue::KeptQueue;
 use super::span::DeliverySpan;
-use super::{RecordedSubscription, RecordedWill};
+use super::{RecordedIdentity, RecordedSubscription, RecordedWill};
+use crate::access::Identity;
 use crate::{Offset, Options, Owner, WillMessage};
 
 /// A session as the records describe it.
@@ -20,6 +21,8 @@ pub struct KeptSession {
     pub user: Option<Box<str>>,
     /// Whose quota it counts for; None if the records do not say.
     pub owner: Option<Owner>,
+    /// Roles and claims that the client has proved.
+    pub proven: Identity,
     /// Seconds to keep the session while the client is away. After a restart every client is away, so a
     /// session with 0 is over.
     pub expiry_s: u32,
@@ -75,6 +78,27 @@ impl KeptSession {
             owner: owner.cloned(),
             ..Self::default()
         }
+    }
+
+    /// Who the client has proved to be. A name that nobody checked is none: then the owner is an address.
+    pub fn identity(&self) -> Identity {
+        let is_proven = |user: &&str| self.owner.as_ref() == Some(&Owner::of(Some(user), ""));
+        match self.user.as_deref().filter(is_proven) {
+            Some(user) => Identity { user: Some(user.into()), ..self.proven.clone() },
+            None => Identity::default(),
+        }
+    }
+
+    pub(super) fn identify(&mut self, proven: &RecordedIdentity<'_>) {
+        self.proven = Identity {
+            user: None,
+            roles: proven.roles.iter().map(|role| (*role).into()).collect(),
+            claims: proven
+                .claims
+                .iter()
+                .map(|(name, value)| ((*name).into(), (*value).into()))
+                .collect(),
+        };
     }
 
     /// The queued QoS 1 and 2 messages, the oldest first. Those sent at QoS 1 and not settled are included.

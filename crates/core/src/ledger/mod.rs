@@ -41,9 +41,9 @@ pub use definitions::DefinitionLedger;
 pub use deliveries::Deliveries;
 pub use kept_session::{InFlight, KeptSession, KeptSubscription, PendingReplay};
 pub use record::{
-    ContextRecord, DeliveryRecord, Record, RecordError, RecordedSubscription, RecordedWill,
-    Records, RequestManner, RequestRecord, RetainedMessage, SessionRecord, StockRecord,
-    StreamRecord, TableRecord,
+    ContextRecord, DeliveryRecord, Record, RecordError, RecordedIdentity, RecordedSubscription,
+    RecordedWill, Records, RequestManner, RequestRecord, RetainedMessage, SessionRecord,
+    StockRecord, StreamRecord, TableRecord,
 };
 pub use requests::KeptRequest;
 pub use span::{DeliveryManner, DeliverySpan};

@@ -48,6 +48,9 @@ impl KeptSessions {
             SessionRecord::Replayed { session, filter } => {
                 self.with(session, |kept| kept.replayed(filter));
             }
+            SessionRecord::Identified { session, proven } => {
+                self.with(session, |kept| kept.identify(&proven));
+            }
             SessionRecord::Publishes { session, parameters, streams } => {
                 self.with(session, |kept| {
                     kept.parameters = kept.parameters.union(&parameters);

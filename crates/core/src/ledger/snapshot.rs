@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use super::kept_session::{InFlight, KeptSession};
 use super::span::{DeliveryManner, DeliverySpan};
 use super::{
-    ContextRecord, DeliveryRecord, Ledger, OwnerWriter, RecordedSubscription, SessionRecord,
-    StockRecord,
+    ContextRecord, DeliveryRecord, Ledger, OwnerWriter, RecordedIdentity, RecordedSubscription,
+    SessionRecord, StockRecord,
 };
 use crate::SessionKey;
 
@@ -42,6 +42,10 @@ impl Ledger {
 impl KeptSession {
     fn snapshot(&self, session: SessionKey, out: &mut Vec<u8>) {
         self.write_stay(session, out);
+        let proven = RecordedIdentity::from(&self.proven);
+        if proven != RecordedIdentity::default() {
+            SessionRecord::Identified { session, proven }.encode(out);
+        }
         self.write_subscriptions(session, out);
         for packet_id in &self.incoming {
             DeliveryRecord::Incoming { session, packet_id: *packet_id }.encode(out);

@@ -4,6 +4,7 @@
 
 mod aliases;
 mod answers;
+mod bounds;
 mod drain;
 mod durable;
 mod ends;
@@ -16,6 +17,7 @@ mod pace;
 mod push;
 mod queue;
 mod ranked;
+mod recheck;
 mod replay;
 mod shortage;
 mod take;
@@ -27,11 +29,15 @@ pub use replay::Replay;
 pub use shortage::SHORT_BYTES;
 pub use take::Taken;
 
+use std::sync::Arc;
+
 use slipring_wire::{PacketId, QoS, Version};
 
+use crate::access::ClientRights;
 use crate::{ConnectionKey, Limits, Priority, Victims};
 use aliases::Aliases;
 use answers::Answers;
+use bounds::Bounds;
 use durable::Durable;
 use outbox::Outbox;
 use pace::Pace;
@@ -74,17 +80,6 @@ struct Peer {
     aliases: Aliases,
 }
 
-/// The bounds of one client, and the policies when they are reached.
-#[derive(Clone, Copy, Debug)]
-struct Bounds {
-    outbox_bytes: usize,
-    queue_messages: usize,
-    queue_bytes: usize,
-    inflight: usize,
-    qos0: Overflow,
-    qos12: Overflow,
-}
-
 /// The priority of frames, samples and chunks, and that which the selections of this connection want.
 #[derive(Clone, Copy, Debug, Default)]
 struct MadePriority {
@@ -123,6 +118,8 @@ pub struct Outgoing {
     pace: Pace,
     /// Dropped messages that their publishers do not know of.
     victims: Option<Box<Victims>>,
+    /// Set while messages wait that were queued under other rights.
+    recheck: Option<Arc<ClientRights>>,
 }
 
 impl Outgoing {
@@ -137,6 +134,7 @@ impl Outgoing {
             queue: Queue::default(),
             window: Window::new(),
             made: MadePriority::default(),
+            recheck: None,
             durable: None,
             woken: false,
             held: false,
@@ -333,18 +331,5 @@ impl Outgoing {
     fn window_max(&self, terms: &Terms) -> WindowMax {
         let most = self.window_bounds();
         WindowMax { messages: most.messages.min(usize::from(terms.receive_max)), ..most }
-    }
-}
-
-impl From<&Limits> for Bounds {
-    fn from(limits: &Limits) -> Self {
-        Self {
-            outbox_bytes: limits.outbox_bytes,
-            queue_messages: limits.queue_messages,
-            queue_bytes: limits.queue_bytes,
-            inflight: limits.inflight,
-            qos0: limits.qos0_full,
-            qos12: limits.qos12_full,
-        }
     }
 }

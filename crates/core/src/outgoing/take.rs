@@ -72,6 +72,7 @@ impl Outgoing {
             self.held &= !self.queue.is_empty();
             taken.wants = self.is_wanting();
             taken.looks = self.replays.is_paused();
+            self.end_recheck();
         }
         taken.dropped = std::mem::take(&mut self.dropped);
         taken.expired = std::mem::take(&mut self.expired);
@@ -104,6 +105,7 @@ impl Outgoing {
                 Some(Again::Publish(id, delivery)) => {
                     taken.encoded += 1;
                     if !delivery.is_over()
+                        && self.may_still_have(&delivery)
                         && self.encode(peer, &delivery, Some((id, true)), now, out)
                     {
                         taken.messages += 1;
@@ -202,7 +204,8 @@ impl Outgoing {
         out: &mut Packets,
     ) {
         taken.encoded += 1;
-        if delivery.is_over() || delivery.message.is_expired(now) {
+        let is_late = delivery.is_over() || delivery.message.is_expired(now);
+        if is_late || !self.may_still_have(&delivery) {
             self.expired += 1;
             return self.note_gone(&delivery, source);
         }

@@ -9,13 +9,16 @@ use super::answer::RemovedStreams;
 use super::declare::StreamsChange;
 use super::request::StreamsRequest;
 use super::state::Streams;
+use crate::access::Right;
 use crate::desk::{
     ChangeEvent, ChangeMessages, Desk, DeskBounds, ENVELOPE_BYTES, FoundIndices, INDEX_BYTES,
-    RequestRefusal, Requester, json, page,
+    Problem, ProblemCode, RequestRefusal, Requester, json, page, refuse,
 };
 use crate::ledger::{OwnerWriter, StreamRecord};
 use crate::table::ClockReading;
 use crate::{Limit, Limits, SessionKey, StreamIndex};
+
+const NOT_ALLOWED: &str = "you have no right to send this stream";
 
 /// The most bytes of all buffers, as declared.
 const BUFFERS_BYTES_MAX: usize = 256 << 20;
@@ -46,6 +49,9 @@ impl Desk for Streams {
     ) -> Result<(Vec<u8>, StreamsChange), RequestRefusal> {
         match request {
             StreamsRequest::Declare(asked) => {
+                let denied = asked.iter().filter(|one| !requester.may(Right::Stream, &one.name));
+                let denied = denied.map(|one| one.problem(ProblemCode::NotAllowed, NOT_ALLOWED));
+                refuse(denied.collect())?;
                 requester.expect_whole(ENVELOPE_BYTES + INDEX_BYTES * asked.len())?;
                 let (indices, change) =
                     self.declare(&asked, requester).map_err(RequestRefusal::of)?;
@@ -53,6 +59,11 @@ impl Desk for Streams {
                 Ok((json(&FoundIndices { table, revision, indices }), change))
             }
             StreamsRequest::Remove { names } => {
+                let denied = names.iter().enumerate();
+                let denied = denied.filter(|(_, name)| !requester.may(Right::Stream, name));
+                let denied = denied
+                    .map(|(at, name)| Problem::new(at, name, ProblemCode::NotAllowed, NOT_ALLOWED));
+                refuse(denied.collect())?;
                 requester.expect_whole(ENVELOPE_BYTES)?;
                 let change = self.remove(requester.from.session, &names);
                 let change = change.map_err(RequestRefusal::of)?;
@@ -61,7 +72,9 @@ impl Desk for Streams {
             }
             StreamsRequest::List { filter, from, count } => {
                 let there = self.catalog.iter_from(from);
-                let there = there.filter(|(_, entry)| matches(&filter, &entry.name));
+                let there = there.filter(|(_, entry)| {
+                    matches(&filter, &entry.name) && requester.may(Right::Stream, &entry.name)
+                });
                 let listed = there.filter_map(|(index, _)| Some((index, self.listed(index)?)));
                 let (rows, next) = requester.rows(count, listed)?;
                 let fields = format!("\"revision\":{}", self.revision);

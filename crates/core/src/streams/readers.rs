@@ -2,9 +2,11 @@
 //! buffer; no chunk is copied for it before it can be sent.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use slipring_wire::matches;
 
+use crate::access::{ClientRights, Right};
 use crate::table::{Selection, SelectionFilter};
 use crate::{SessionKey, StreamIndex};
 
@@ -19,6 +21,8 @@ pub(super) struct StreamSubscription {
     pub identifier: u32,
     pub packet_bytes_max: usize,
     positions: BTreeMap<StreamIndex, ReadPosition>,
+    /// The rights that narrow it.
+    rights: Option<Arc<ClientRights>>,
 }
 
 /// How far a subscription has read one stream.
@@ -77,14 +81,14 @@ impl StreamReaders {
     /// Adds a subscription without streams, in place of the session's earlier one with the same filter. Returns its
     /// number.
     pub fn enter(&mut self, session: SessionKey, selection: &Selection<'_>) -> u64 {
-        let Selection { filter, identifier, packet_bytes_max, .. } = *selection;
+        let Selection { filter, identifier, packet_bytes_max, rights, .. } = *selection;
         self.leave(session, filter);
         self.newest += 1;
         let reader = self.sessions.entry(session).or_default();
         reader.filters.insert(filter.into(), self.newest);
-        let (filter, positions) = (filter.into(), BTreeMap::new());
+        let (filter, positions, rights) = (filter.into(), BTreeMap::new(), rights.cloned());
         let subscription =
-            StreamSubscription { session, filter, identifier, packet_bytes_max, positions };
+            StreamSubscription { session, filter, identifier, packet_bytes_max, positions, rights };
         self.subscriptions.insert(self.newest, subscription);
         self.newest
     }
@@ -106,7 +110,11 @@ impl StreamReaders {
 
     /// The subscriptions whose filter matches a stream's name.
     pub fn matching(&self, name: &str) -> Vec<u64> {
-        let matching = self.subscriptions.iter().filter(|(_, one)| is_match(&one.filter, name));
+        let is_seen = |one: &StreamSubscription| {
+            one.rights.as_ref().is_none_or(|rights| rights.allow(Right::Stream, name))
+        };
+        let matching = self.subscriptions.iter();
+        let matching = matching.filter(|(_, one)| is_match(&one.filter, name) && is_seen(one));
         matching.map(|(number, _)| *number).collect()
     }
 
@@ -203,6 +211,7 @@ pub(super) fn is_match(filter: &str, name: &str) -> bool {
 mod tests {
     use super::super::{Catalog, StreamDefinition, Streams};
     use super::*;
+    use crate::access::AccessPolicy;
     use crate::desk::{DeclaredEntry, Desk, Requester};
     use crate::table::{Deliver, Needs};
     use crate::{Limits, Principal};
@@ -215,10 +224,12 @@ mod tests {
             bounds: Streams::bounds(&Limits::default()),
             is_taken: &|_| false,
             answer_bytes_max: 999,
+            policy: AccessPolicy::open(),
         };
         let deliver = Deliver::Stream { newest: false };
         let needs = Needs { deliver, ..Needs::default() };
-        let selection = Selection { filter: "#", identifier: 0, needs, packet_bytes_max: 99 };
+        let selection =
+            Selection { filter: "#", identifier: 0, needs, packet_bytes_max: 99, rights: None };
         streams.readers.positions = POSITIONS_MAX - 1;
         streams.follow(SessionKey::new(9), &selection);
         for name in ["a", "b"] {

@@ -10,6 +10,7 @@ use super::catalog::{Catalog, StreamEntry};
 use super::declare::StreamsChange;
 use super::readers::{DueChunk, StreamReaders, is_match};
 use super::ring::{Chunk, Ring};
+use crate::access::Right;
 use crate::desk::{ChangeEvent, ChangeMessages};
 use crate::ledger::StreamRecord;
 use crate::publishers::Publishers;
@@ -192,7 +193,9 @@ impl Streams {
         let from_newest = selection.needs.deliver == (Deliver::Stream { newest: true });
         for (stream, entry) in self.catalog.iter_from(StreamIndex::new(0)) {
             let Some(ring) = self.rings.get(&stream) else { continue };
-            if !is_match(selection.filter, &entry.name) {
+            let is_seen =
+                selection.rights.is_none_or(|rights| rights.allow(Right::Stream, &entry.name));
+            if !is_seen || !is_match(selection.filter, &entry.name) {
                 continue;
             }
             let next = if from_newest { ring.next() } else { ring.first() };

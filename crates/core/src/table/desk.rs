@@ -6,18 +6,22 @@ use super::answer::{ListedParameter, RemovedCount, Selected, fields, pairs};
 use super::declare::{Declared, sorted};
 use super::definition::Definition;
 use super::finding::Page;
+use super::groups::Narrowing;
 use super::registry::TableChange;
 use super::request::{ListContent, TableRequest};
 use super::value_table::{Table, state};
 use super::{ClockReading, event_message, values};
+use crate::access::Right;
 use crate::desk::{
     ChangeEvent, ChangeMessages, Declaration, DeclaredEntry, Desk, DeskBounds, ENVELOPE_BYTES,
     FoundIndices, INDEX_BYTES, Problem, ProblemCode, RequestRefusal, Requester, json, page,
 };
-use crate::{Limit, Limits, Offset, Principal, SessionKey};
+use crate::{Limit, Limits, Offset, ParameterIndex, Principal, SessionKey};
 
 /// About the most bytes of all names and definitions.
 const DEFINITIONS_BYTES_MAX: usize = 256 << 20;
+
+const NOT_ALLOWED: &str = "you have no right to declare this name";
 
 const IS_STREAM: &str = "a stream has this name; take another one";
 
@@ -52,7 +56,9 @@ impl Desk for Table {
             TableRequest::Find { names } => self.find(&names, requester),
             TableRequest::List { filter, from, count, removed } => {
                 let Page { entries, next } = self.registry.page(&filter, from, removed);
-                let listed = entries.map(|(index, entry, exists)| {
+                let seen =
+                    entries.filter(|(_, entry, _)| requester.may(Right::Select, &entry.name));
+                let listed = seen.map(|(index, entry, exists)| {
                     (index, ListedParameter::of(index, entry, !exists))
                 });
                 let (rows, first_left) = requester.rows(count, listed)?;
@@ -60,7 +66,7 @@ impl Desk for Table {
             }
             TableRequest::Select(content) => self.select(&content, requester),
             TableRequest::Values(question) => {
-                values::show(&self.registry, &self.current, &question, requester.answer_bytes_max)
+                values::show(&self.registry, &self.current, &question, requester)
             }
         };
         answer.map(|answer| (answer, TableChange::default()))
@@ -91,10 +97,14 @@ impl Desk for Table {
         let Self { registry, current, groups, readers, .. } = self;
         if !added.is_empty() || !removed.is_empty() {
             let tree = registry.tree_of(added);
-            let mut choose = |filter: &str, before: &RangeSet| {
+            let mut choose = |filter: &str, before: &RangeSet, rights: Narrowing<'_>| {
                 let (mut chosen, mut new) = (before.clone(), Vec::new());
                 tree.matching(filter, &mut |index| new.push(*index));
-                chosen.add(&sorted(new));
+                let mut new = sorted(new);
+                if let Some((rights, action)) = rights {
+                    registry.narrow(&mut new, rights, action);
+                }
+                chosen.add(&new);
                 chosen.take_away(removed);
                 chosen
             };
@@ -144,6 +154,8 @@ impl Table {
         requester.expect_whole(ENVELOPE_BYTES + INDEX_BYTES * asked.len())?;
         let streams = asked.iter().filter(|one| (requester.is_taken)(&one.name));
         problems.extend(streams.map(|one| one.problem(ProblemCode::Clash, IS_STREAM)));
+        let denied = asked.iter().filter(|one| !requester.may(Right::Declare, &one.name));
+        problems.extend(denied.map(|one| one.problem(ProblemCode::NotAllowed, NOT_ALLOWED)));
         problems.extend(self.beyond_quota(&asked, requester));
         let declared = self.registry.declare(*session, client_id, &asked, bounds, problems);
         let Declared { indices, change } = declared.map_err(RequestRefusal::of)?;
@@ -176,11 +188,16 @@ impl Table {
     }
 
     fn find(&self, names: &[String], requester: &Requester<'_>) -> Result<Vec<u8>, RequestRefusal> {
-        let (indices, errors) = self.registry.look_up(names);
+        let (indices, errors) = self.registry.look_up(names, requester, Right::Select);
         requester.with_errors(&self.indices(indices), &errors)
     }
 
     fn remove(&mut self, names: &[String], force: bool, requester: &Requester<'_>) -> Answered {
+        let denied = names.iter().find(|name| !requester.may(Right::Declare, name));
+        if let Some(name) = denied {
+            let problem = Problem::new(0, name, ProblemCode::NotAllowed, NOT_ALLOWED);
+            return Err(RequestRefusal::of(vec![problem]));
+        }
         let (change, errors) = self.registry.remove(requester.from.session, names, force);
         let (removed, revision) = (change.removed.len(), self.registry.entries.revision());
         let removed = RemovedCount { removed, revision };
@@ -194,12 +211,18 @@ impl Table {
     ) -> Result<Vec<u8>, RequestRefusal> {
         let (set, indices, errors) = match content {
             ListContent::Names(names) => {
-                let (indices, errors) = self.registry.look_up(names);
+                let (indices, errors) = self.registry.look_up(names, requester, Right::Select);
                 (sorted(indices.iter().flatten().copied().collect()), Some(indices), errors)
             }
             ListContent::Filters(filters) => {
-                let set = self.registry.matching_any(filters);
-                (set.ok_or_else(too_wide)?, None, Vec::new())
+                let set = self.registry.matching_any(filters).ok_or_else(too_wide)?;
+                let may = |index: &u32| {
+                    let entry = self.registry.entries.get(ParameterIndex::new(*index));
+                    entry.is_some_and(|entry| requester.may(Right::Select, &entry.name))
+                };
+                let set =
+                    if requester.sees_all() { set } else { set.indices().filter(may).collect() };
+                (set, None, Vec::new())
             }
         };
         let (table, revision) = (self.registry.entries.id(), self.registry.entries.revision());

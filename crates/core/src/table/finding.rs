@@ -8,6 +8,7 @@ use slipring_wire::matches;
 use super::declare::sorted;
 use super::entries::Entry;
 use super::registry::Registry;
+use crate::access::{ClientRights, Right};
 use crate::{ParameterIndex, Work};
 
 /// The most steps through the tree of names for the filters of one list that have no finished search.
@@ -51,6 +52,15 @@ impl Registry {
             Some(known) => known.clone(),
             None => sorted(self.found(filter, &mut { usize::MAX }).unwrap_or_default()),
         }
+    }
+
+    /// Takes those parameters away that a client may not use.
+    pub(super) fn narrow(&self, chosen: &mut RangeSet, rights: &ClientRights, right: Right) {
+        let may = |index: &u32| {
+            let entry = self.entries.get(ParameterIndex::new(*index));
+            entry.is_some_and(|entry| rights.allow(right, &entry.name))
+        };
+        *chosen = chosen.indices().filter(may).collect();
     }
 
     /// Whether a filter matches any parameter. Also true if that takes many steps to tell and no search has

@@ -5,6 +5,8 @@ use slipring_wire::frame::RangeSet;
 use super::declare::sorted;
 use super::entries::{Entries, Entry};
 use super::searches::Searches;
+use crate::access::Right;
+use crate::desk::Requester;
 use crate::desk::{PROBLEMS_MAX, Problem, ProblemCode, shown};
 use crate::publishers::Publishers;
 use crate::topics::Topics;
@@ -133,12 +135,20 @@ impl Registry {
     }
 
     /// The index of each name, None if it has a problem; and the problems.
-    pub(super) fn look_up(&self, names: &[String]) -> (Vec<Option<ParameterIndex>>, Vec<Problem>) {
+    pub(super) fn look_up(
+        &self,
+        names: &[String],
+        requester: &Requester<'_>,
+        right: Right,
+    ) -> (Vec<Option<ParameterIndex>>, Vec<Problem>) {
         let mut errors = Vec::new();
-        let found = names
-            .iter()
-            .enumerate()
-            .map(|(at, name)| self.find(at, name).map_err(|problem| errors.push(problem)).ok());
+        let found = names.iter().enumerate().map(|(at, name)| {
+            let found = match requester.may(right, name) {
+                true => self.find(at, name),
+                false => Err(unknown(at, name)), // what somebody may not see does not exist for them
+            };
+            found.map_err(|problem| errors.push(problem)).ok()
+        });
         (found.collect(), errors)
     }
 
@@ -150,7 +160,7 @@ impl Registry {
             None if known.is_some() => {
                 Err(Problem::new(at, name, ProblemCode::Removed, "this parameter was removed"))
             }
-            None => Err(Problem::new(at, name, ProblemCode::Unknown, "no parameter has this name")),
+            None => Err(unknown(at, name)),
         }
     }
 
@@ -169,4 +179,7 @@ fn by_topic<'a>(some: impl Iterator<Item = (ParameterIndex, &'a Entry)>) -> Topi
         *tree.place(&entry.name) = Some(index);
     }
     tree
+}
+fn unknown(at: usize, name: &str) -> Problem {
+    Problem::new(at, name, ProblemCode::Unknown, "no parameter has this name")
 }

@@ -13,6 +13,7 @@ use super::{
     PlainReaders, PlainTerms, ReaderId, Registry, SampleRefused, SelectionFilter, TableState,
     plain_sample,
 };
+use crate::access::{ClientRights, Right};
 use crate::{Holder, Limit, ParameterIndex, Plan, SessionKey};
 
 /// The most bytes that all selections of every sample gather together. From half of it on, nothing waits for a beat.
@@ -48,6 +49,8 @@ pub struct Selection<'a> {
     pub needs: Needs,
     /// The largest packet that the client accepts.
     pub packet_bytes_max: usize,
+    /// The rights that narrow it; None if it needs no narrowing.
+    pub rights: Option<&'a Arc<ClientRights>>,
 }
 
 impl Table {
@@ -138,14 +141,18 @@ impl Table {
     }
 
     fn choice(&mut self, session: SessionKey, selection: &Selection<'_>) -> Choice {
-        let Selection { filter, identifier, needs, packet_bytes_max } = *selection;
+        let Selection { filter, identifier, needs, packet_bytes_max, rights } = *selection;
         let list = self.hold(session, filter);
-        let chosen = match (SelectionFilter::parse(filter), list) {
+        let mut chosen = match (SelectionFilter::parse(filter), list) {
             (Some(SelectionFilter::Filter(filter)), _) => self.registry.matching(filter),
             (_, Some(list)) => RangeSet::clone(&list),
             (_, None) => RangeSet::new(),
         };
-        Choice { filter: filter.into(), chosen, identifier, needs, packet_bytes_max }
+        if let Some(rights) = rights {
+            self.registry.narrow(&mut chosen, rights, Right::Select);
+        }
+        let rights = rights.cloned();
+        Choice { filter: filter.into(), chosen, identifier, needs, packet_bytes_max, rights }
     }
 
     /// The bytes of change memory that a selection would add; the error is the limit it would exceed. `taken`
@@ -173,17 +180,21 @@ impl Table {
     }
 
     /// Adds a plain subscription of a reader, in place of its earlier one with this filter; `topics` is the part
-    /// of the filter that topics match. Returns the steps of work.
+    /// of the filter that topics match, and `rights` narrow it. Returns the steps of work.
     pub fn read(
         &mut self,
         reader: ReaderId,
         filter: &str,
         topics: &str,
         terms: PlainTerms,
+        rights: Option<&Arc<ClientRights>>,
         at: ClockReading,
     ) -> usize {
-        let chosen = self.registry.matching(topics);
-        self.readers.read(reader, filter, terms, chosen, at.now_ms)
+        let mut chosen = self.registry.matching(topics);
+        if let Some(rights) = rights {
+            self.registry.narrow(&mut chosen, rights, Right::Subscribe);
+        }
+        self.readers.read(reader, filter, terms, (chosen, rights.cloned()), at.now_ms)
     }
 
     /// Sends readers their messages, about `messages` at most; see [`PlainReaders`]. Returns the steps of work.
@@ -195,6 +206,17 @@ impl Table {
     ) -> usize {
         let Self { registry, current, readers, .. } = self;
         readers.serve(messages, registry, &state(registry, current, at), outlet)
+    }
+
+    /// A session keeps only those declarations whose names pass; it publishes the others no longer.
+    pub fn keep_declared(&mut self, session: SessionKey, is_kept: impl Fn(&str) -> bool) {
+        let Self { registry, orphaned, .. } = self;
+        let entries = &registry.entries;
+        let is_kept = |index| {
+            let entry = entries.get(ParameterIndex::new(index));
+            entry.is_none_or(|entry| is_kept(&entry.name))
+        };
+        orphaned.add(&registry.publishers.keep_only(session, is_kept));
     }
 
     /// Ends a session's selection with this filter, if it has one.

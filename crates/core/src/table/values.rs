@@ -9,8 +9,9 @@ use super::request::filter_problem;
 use super::sample_text::json;
 use super::{Current, CurrentView, Names, Registry};
 use crate::ParameterIndex;
+use crate::access::Right;
 use crate::desk::{
-    AnswerRows, Problem, ProblemCode, RequestRefusal, fitting, json as to_json, page,
+    AnswerRows, Problem, ProblemCode, RequestRefusal, Requester, fitting, json as to_json, page,
     parse_or_default, refuse,
 };
 
@@ -57,12 +58,16 @@ impl ValuesQuestion {
     }
 
     /// The parameters that are asked for, ascending, and the problems of other names.
-    fn chosen<'a>(&self, registry: &'a Registry) -> (Page<'a>, Vec<Problem>) {
+    fn chosen<'a>(
+        &self,
+        registry: &'a Registry,
+        requester: &Requester<'_>,
+    ) -> (Page<'a>, Vec<Problem>) {
         let Some(names) = &self.names else {
             let filter = self.filter.as_deref().unwrap_or("#");
             return (registry.page(filter, self.from, false), Vec::new());
         };
-        let (found, errors) = registry.look_up(names);
+        let (found, errors) = registry.look_up(names, requester, Right::Select);
         (registry.page_of(found.into_iter().flatten().collect(), self.from), errors)
     }
 }
@@ -72,9 +77,11 @@ pub(super) fn show(
     registry: &Registry,
     current: &Current,
     question: &ValuesQuestion,
-    answer_bytes_max: usize,
+    requester: &Requester<'_>,
 ) -> Result<Vec<u8>, RequestRefusal> {
-    let (Page { entries, next }, errors) = question.chosen(registry);
+    let answer_bytes_max = requester.answer_bytes_max;
+    let (Page { entries, next }, errors) = question.chosen(registry, requester);
+    let entries = entries.filter(|(_, entry, _)| requester.may(Right::Select, &entry.name));
     let (errors, more) = fitting(&errors, answer_bytes_max / 2, |errors, _| to_json(&errors));
     let room = answer_bytes_max.saturating_sub(ENVELOPE_BYTES + errors.len());
     let mut rows = AnswerRows::new(question.count.max(1), room);

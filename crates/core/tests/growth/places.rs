@@ -58,6 +58,7 @@ fn a_chunk_for_one_subscription_does_not_look_at_the_others_of_its_reader() {
             bounds: Streams::bounds(&Limits::default()),
             is_taken: &|_| false,
             answer_bytes_max: 999,
+            policy: slipring_core::access::AccessPolicy::open(),
         };
         let asked = [DeclaredEntry::new(0, "a", StreamDefinition::new("audio/pcm"))];
         streams.declare(&asked, &requester).unwrap();
@@ -67,7 +68,7 @@ fn a_chunk_for_one_subscription_does_not_look_at_the_others_of_its_reader() {
             let filter = &filter;
             streams.follow(
                 SessionKey::new(2),
-                &Selection { filter, identifier: 0, needs, packet_bytes_max: 999 },
+                &Selection { filter, identifier: 0, needs, packet_bytes_max: 999, rights: None },
             );
         }
         streams

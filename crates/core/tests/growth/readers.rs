@@ -14,7 +14,7 @@ fn read(table: &mut Table, numbers: impl Iterator<Item = u32>) {
     for number in numbers {
         // Not in the order of the indices.
         let filter = name(number * 7_919 % LARGE);
-        table.read(READER, &filter, &filter, PlainTerms::default(), NOW);
+        table.read(READER, &filter, &filter, PlainTerms::default(), None, NOW);
     }
 }
 

@@ -27,6 +27,7 @@ fn ask(table: &mut Table, session: u64, name: &str, body: &Value) -> Value {
         bounds: Table::bounds(&Limits::default()),
         is_taken: &|_| false,
         answer_bytes_max: 16 << 20,
+        policy: slipring_core::access::AccessPolicy::open(),
     };
     let outcome = table.answer(TableRequest::parse(name, body.as_bytes()), &requester);
     table.changed(&outcome.change, NOW);
@@ -74,8 +75,13 @@ fn a_new_parameter_does_not_make_a_selection_of_all_look_at_every_one() {
         let subscribed = |parameters| {
             let mut table = table(parameters);
             let needs = Needs { deliver: Deliver::Frame, change, ..Needs::default() };
-            let selection =
-                Selection { filter: "#", identifier: 0, needs, packet_bytes_max: 1 << 20 };
+            let selection = Selection {
+                filter: "#",
+                identifier: 0,
+                needs,
+                packet_bytes_max: 1 << 20,
+                rights: None,
+            };
             table.choose(SessionKey::new(9), &selection, NOW);
             table
         };

@@ -87,6 +87,7 @@ impl World {
             bounds: Table::bounds(&Limits::default()),
             is_taken: &|_| false,
             answer_bytes_max: usize::MAX,
+            policy: slipring_core::access::AccessPolicy::open(),
         };
         let outcome =
             self.table.answer(TableRequest::parse("declare", body.as_bytes()), &requester);
@@ -96,7 +97,7 @@ impl World {
 
     pub fn read(&mut self, reader: ReaderId, filter: &str, terms: PlainTerms) {
         let topics = shared(filter).map_or(filter, |shared| shared.unwrap().1);
-        self.table.read(reader, filter, topics, terms, self.at);
+        self.table.read(reader, filter, topics, terms, None, self.at);
     }
 
     /// Publishes a frame in which each of these parameters has this value.

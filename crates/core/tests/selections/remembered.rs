@@ -24,7 +24,14 @@ fn world(remembered_bytes: usize, kinds: &[Kind]) -> World {
 
 fn choice(world: &World, filter: &str, needs: Needs) -> Choice {
     let chosen = world.table.matching(filter);
-    Choice { filter: Arc::from(filter), chosen, identifier: 0, needs, packet_bytes_max: 1 << 20 }
+    Choice {
+        filter: Arc::from(filter),
+        chosen,
+        identifier: 0,
+        needs,
+        packet_bytes_max: 1 << 20,
+        rights: None,
+    }
 }
 
 /// The bytes that one more choice would use, and whether there is room for them.

@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use slipring_core::table::{
-    Choice, ClockReading, Current, Deliver, GroupLimits, Groups, Names, Needs, SelectionFilter,
-    TableState,
+    Choice, ClockReading, Current, Deliver, GroupLimits, Groups, Names, Narrowing, Needs,
+    SelectionFilter, TableState,
 };
 use slipring_core::{ParameterIndex, SessionKey};
 use slipring_wire::frame::{
@@ -144,7 +144,7 @@ impl World {
     /// Matches all filters again; they do not find the hidden parameters.
     pub fn choose_again(&mut self, hidden: &HashSet<u32>) {
         let table = &self.table;
-        let mut choose = |filter: &str, _: &RangeSet| {
+        let mut choose = |filter: &str, _: &RangeSet, _: Narrowing<'_>| {
             let matching = table.matching(filter);
             matching.indices().filter(|index| !hidden.contains(index)).collect()
         };
@@ -227,8 +227,14 @@ impl World {
         needs: Needs,
         packet_bytes_max: usize,
     ) -> Vec<Heard> {
-        let choice =
-            Choice { filter: Arc::from(filter), chosen, identifier, needs, packet_bytes_max };
+        let choice = Choice {
+            filter: Arc::from(filter),
+            chosen,
+            identifier,
+            needs,
+            packet_bytes_max,
+            rights: None,
+        };
         let first = self.groups.join(SessionKey::new(subscriber), choice, &state!(self));
         let heard = read(&first.packets, &self.table);
         assert_eq!(heard.len(), first.messages as usize);

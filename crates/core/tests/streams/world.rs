@@ -24,6 +24,7 @@ pub fn requester(session: SessionKey) -> Requester<'static> {
         },
         is_taken: &|name| name == "rpm",
         answer_bytes_max: ANY_BYTES,
+        policy: slipring_core::access::AccessPolicy::open(),
     }
 }
 
@@ -68,7 +69,7 @@ pub fn selection(
     packet_bytes_max: usize,
 ) -> Selection<'_> {
     let needs = Needs { deliver: Deliver::Stream { newest }, ..Needs::default() };
-    Selection { filter, identifier, needs, packet_bytes_max }
+    Selection { filter, identifier, needs, packet_bytes_max, rights: None }
 }
 
 /// A chunk as a reader gets it.

@@ -59,6 +59,7 @@ impl Asked {
             bounds: self.bounds,
             is_taken: &|name| name.starts_with("stream/"),
             answer_bytes_max: self.answer_bytes_max,
+            policy: slipring_core::access::AccessPolicy::open(),
         };
         self.table.answer(TableRequest::parse(request, body), &requester)
     }

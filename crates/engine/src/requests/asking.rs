@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use slipring_core::access::Right;
 use slipring_core::ledger::{RequestManner, RequestRecord};
 use slipring_core::requests::{Asked, RequestEvent, RequestKey, RequestTerms, TermsError};
 use slipring_core::{Durability, JournalPlace, Limit, Offset, SessionKey, Way, memory};
@@ -39,6 +40,9 @@ impl Feed {
         let timeout_max_s = broker.plan.load().limits.request_timeout_s;
         match RequestTerms::of(message.properties, rule.as_ref(), timeout_max_s) {
             Ok(None) => None,
+            Ok(Some(_)) if !self.paths.found().grant.allows(Right::Request) => {
+                Some(Err(Reason::NotAuthorized))
+            }
             Ok(Some(terms)) => Some(self.ask(publication, &terms)),
             Err(error) => {
                 if matches!(error, TermsError::TimeOut(_)) {

@@ -20,6 +20,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use slipring_core::access::Right;
 use slipring_core::requests::{
     Handing, Participant, RequestBook, RequestEvent, RequestKey, ServiceCandidate, Surroundings,
 };
@@ -143,8 +144,12 @@ impl Broker {
         work: impl FnOnce(&mut RequestBook<Client>, &Surroundings<'_, Client>) -> T,
     ) -> T {
         let find = |topic: &str| {
+            let policy = &self.plan.load().access;
             let routes = self.topics.routes();
-            candidates(&routes.audience(topic, SessionKey::BROKER), &routes.services(topic))
+            let audience = routes.audience(topic, SessionKey::BROKER, policy);
+            let mut found = candidates(&audience, &routes.services(topic, policy));
+            found.retain(|found| found.client.may(policy, Right::Serve, topic));
+            found
         };
         let mut book = self.requests.book();
         let around = Surroundings {

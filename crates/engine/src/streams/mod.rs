@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering, Ordering::Relaxed};
 
+use slipring_core::access::Right;
 use slipring_core::desk::ChangeMessages;
 use slipring_core::streams::{ChunkRefused, ServedChunks, Streams, StreamsRequest};
-use slipring_core::table::{Needs, Selection};
+use slipring_core::table::{Needs, Selection, SelectionFilter};
 use slipring_core::{Dropped, Limit, Options, SessionKey, StreamIndex};
 use slipring_wire::{Publish, Reason};
 
@@ -160,7 +161,11 @@ impl SharedStreams {
         let Some(packet_bytes_max) = client.outgoing().packet_bytes_max() else { return };
         self.begin_use(broker);
         let identifier = options.identifier;
-        let selection = Selection { filter, identifier, needs, packet_bytes_max };
+        let topics = SelectionFilter::parse(filter).and_then(SelectionFilter::filter);
+        let policy = &broker.plan.load().access;
+        let rights = client.narrowing(policy, Right::Stream, topics.unwrap_or(filter));
+        let rights = rights.as_ref();
+        let selection = Selection { filter, identifier, needs, packet_bytes_max, rights };
         let mut inner = self.lock();
         inner.clients.insert(client.key, Arc::clone(client));
         inner.streams.follow(client.key, &selection);

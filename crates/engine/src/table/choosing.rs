@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use slipring_core::access::{ClientRights, FilterAccess, Identity, Right};
 use slipring_core::table::{Needs, SELECTIONS, Selection, SelectionFilter};
-use slipring_core::{Holder, Limit, Options, Principal, Right, Work};
+use slipring_core::{Holder, Limit, Options, Principal, Work};
 use slipring_wire::frame::RangeSet;
 use slipring_wire::{served, shared};
 
@@ -26,14 +27,50 @@ pub(crate) struct Choosing<'a> {
 }
 
 impl<'a> Choosing<'a> {
-    pub fn new(broker: &'a Broker, client: &'a Client, connection: &'a ConnectionHandle) -> Self {
-        Self { broker, client, from: client.principal(connection), taken: 0, filters_bytes: 0 }
+    pub fn new(
+        broker: &'a Broker,
+        client: &'a Client,
+        connection: &'a ConnectionHandle,
+        identity: &'a Identity,
+    ) -> Self {
+        let from = client.principal(connection, identity);
+        Self { broker, client, from, taken: 0, filters_bytes: 0 }
     }
 }
 
+impl Choosing<'_> {
+    /// Whether a filter is within the rights of the client, or may be narrowed to them.
+    fn has_access(&self, right: Right, filter: &str) -> bool {
+        let policy = &self.broker.plan.load().access;
+        match policy.filter_access(self.from.subject(), right, filter) {
+            FilterAccess::Whole => true,
+            FilterAccess::Part => policy.narrows,
+            FilterAccess::Nothing => false,
+        }
+    }
+}
+
+/// The part of a topic of the broker's own behind `$slipring/`.
+fn own_topic(filter: &str) -> Option<&str> {
+    filter.strip_prefix("$slipring/")
+}
+
 impl slipring_core::SubscriptionChecks for Choosing<'_> {
-    fn may_subscribe(&self, filter: &str) -> bool {
-        self.broker.plan.load().allows(&self.from, Right::Subscribe(filter))
+    fn may_subscribe(&self, filter: &str, is_selection: bool) -> bool {
+        let policy = &self.broker.plan.load().access;
+        let subject = self.from.subject();
+        match own_topic(filter) {
+            Some("table/changes") => policy.allows_somewhere(subject, Right::Select),
+            Some("streams/changes") => policy.allows_somewhere(subject, Right::Stream),
+            Some(_) => true, // what the broker tells this client, and lists of names, which are narrowed
+            // What is selected is narrowed to what the client may see.
+            None if is_selection => true,
+            None => self.has_access(Right::Subscribe, topics_of(filter)),
+        }
+    }
+
+    fn may_serve(&self, topics: &str) -> bool {
+        self.has_access(Right::Serve, topics)
     }
 
     fn is_list(&mut self, filter: &str) -> bool {
@@ -56,13 +93,21 @@ impl slipring_core::SubscriptionChecks for Choosing<'_> {
         let Some(packet_bytes_max) = self.client.outgoing().packet_bytes_max() else {
             return Ok(());
         };
-        let selection = Selection { filter, identifier, needs, packet_bytes_max };
+        let rights = selection_rights(self.broker, self.client, filter);
+        let rights = rights.as_ref();
+        let selection = Selection { filter, identifier, needs, packet_bytes_max, rights };
         let mut inner = self.broker.table.lock();
         let quotas = [self.broker.plan.load().limits.selections_quota()];
         let holder = Holder { owner: self.from.owner, quotas };
         self.taken += inner.table.room_for(self.client.key, &selection, self.taken, holder)?;
         Ok(())
     }
+}
+
+/// The rights that narrow a selection of parameters. A list of names is always narrowed.
+fn selection_rights(broker: &Broker, client: &Client, filter: &str) -> Option<Arc<ClientRights>> {
+    let topics = SelectionFilter::parse(filter).and_then(SelectionFilter::filter);
+    client.narrowing(&broker.plan.load().access, Right::Select, topics.unwrap_or("#"))
 }
 
 impl SharedTable {
@@ -108,8 +153,9 @@ impl SharedTable {
         self.begin_use(broker);
         let mut inner = self.lock();
         inner.clients.insert(client.key, Arc::clone(client));
-        let selection =
-            Selection { filter, identifier: options.identifier, needs, packet_bytes_max };
+        let rights = selection_rights(broker, client, filter);
+        let (identifier, rights) = (options.identifier, rights.as_ref());
+        let selection = Selection { filter, identifier, needs, packet_bytes_max, rights };
         if let Some(connection) = client.connection() {
             inner.table.groups.own(client.key, connection.owner());
         }

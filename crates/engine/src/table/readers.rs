@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use slipring_core::access::Right;
 use slipring_core::requests::Balance;
 use slipring_core::table::{
     Names, PlainOutlet, PlainRoom, PlainTerms, ReaderId, SampleWriter, text,
@@ -15,7 +16,7 @@ use slipring_wire::{Publish, Version, shared};
 use crate::broker::Broker;
 use crate::client::Client;
 use crate::post::Post;
-use crate::routes::Share;
+use crate::routes::{Share, Target};
 use crate::table::beat::wait_until;
 use crate::table::{LockedTable, SharedTable};
 use crate::topics::Topics;
@@ -120,7 +121,14 @@ impl SharedTable {
                 }
             }
             let terms = PlainTerms { identifier, no_local };
-            steps += inner.table.read(reader, filter, topics, terms, broker.clock.arrival());
+            let rights = match reader {
+                ReaderId::Client(_) => {
+                    client.narrowing(&broker.plan.load().access, Right::Subscribe, topics)
+                }
+                ReaderId::Share(_) => None, // each member is asked for each sample
+            };
+            let at = broker.clock.arrival();
+            steps += inner.table.read(reader, filter, topics, terms, rights.as_ref(), at);
         }
         steps
     }
@@ -239,7 +247,11 @@ impl PlainOutlet for ReaderOutlet<'_> {
         let (client, identifiers) = match (reader, &self.share) {
             (ReaderId::Client(key), _) => (self.reader_clients.clients.get(&key), identifiers),
             (ReaderId::Share(_), Some(share)) => {
-                let (member, _) = share.choose(Balance::default());
+                let policy = &self.broker.plan.load().access;
+                let may = |member: &&Target| member.client.may(policy, Right::Subscribe, topic);
+                let (chosen, _) = share.choose(Balance::default());
+                let member = Some(chosen).filter(may).or_else(|| share.members.iter().find(may));
+                let Some(member) = member else { return 0 };
                 (Some(&member.client), member.identifiers.as_deref().unwrap_or_default())
             }
             (ReaderId::Share(_), None) => (None, identifiers),

@@ -18,7 +18,7 @@ mod table;
 pub use context::ContextRecord;
 pub use delivery::DeliveryRecord;
 pub use request::{RequestManner, RequestRecord};
-pub use session::{RecordedSubscription, RecordedWill, SessionRecord};
+pub use session::{RecordedIdentity, RecordedSubscription, RecordedWill, SessionRecord};
 pub use stock::{RetainedMessage, StockRecord};
 pub use stream::StreamRecord;
 pub use table::TableRecord;

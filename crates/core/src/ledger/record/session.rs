@@ -7,6 +7,7 @@ use slipring_wire::{Properties, Publish, QoS, check_filter, shared};
 
 use super::fields::{RecordCursor, RecordField, What, put_number};
 use super::head::record_family;
+use crate::access::Identity;
 use crate::table::Needs;
 use crate::{Options, Priority, SessionKey, WillMessage};
 
@@ -53,6 +54,8 @@ record_family! {
         /// The session has declared these parameters and streams, too. It keeps them until they are removed, or the
         /// session is over.
         Publishes = 32 { session: SessionKey; parameters: Cow<'a, RangeSet>, streams: Cow<'a, RangeSet>, }
+        /// The roles and claims that the client has proved, besides its name; they replace the earlier ones.
+        Identified = 36 { session: SessionKey; proven: RecordedIdentity<'a>, }
     }
 }
 
@@ -67,6 +70,49 @@ pub struct RecordedSubscription<'a> {
     pub replay: bool,
     /// The parameters of a list, if the filter names one.
     pub list: Option<Cow<'a, RangeSet>>,
+}
+
+/// The most roles, and the most claims, that a record has.
+const PROVEN_MAX: u64 = 1_024;
+
+/// Roles and claims of an identity, as a record has them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecordedIdentity<'a> {
+    /// The roles.
+    pub roles: Vec<&'a str>,
+    /// The claims, as pairs.
+    pub claims: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> From<&'a Identity> for RecordedIdentity<'a> {
+    fn from(identity: &'a Identity) -> Self {
+        Self {
+            roles: identity.roles.iter().map(|role| &**role).collect(),
+            claims: identity.claims.iter().map(|(name, value)| (&**name, &**value)).collect(),
+        }
+    }
+}
+
+impl<'a> RecordField<'a> for RecordedIdentity<'a> {
+    fn put(&self, out: &mut Vec<u8>) {
+        put_number(out, self.roles.len() as u64);
+        self.roles.iter().for_each(|role| role.put(out));
+        put_number(out, self.claims.len() as u64);
+        for (name, value) in &self.claims {
+            name.put(out);
+            value.put(out);
+        }
+    }
+
+    fn read(_: u8, cursor: &mut RecordCursor<'a>) -> Result<Self, What> {
+        let count = |cursor: &mut RecordCursor<'a>| match cursor.number()? {
+            count if count > PROVEN_MAX => Err("an identity has too many roles or claims"),
+            count => Ok(count),
+        };
+        let roles = (0..count(cursor)?).map(|_| cursor.text()).collect::<Result<_, What>>()?;
+        let claims = (0..count(cursor)?).map(|_| Ok((cursor.text()?, cursor.text()?)));
+        Ok(Self { roles, claims: claims.collect::<Result<_, What>>()? })
+    }
 }
 
 impl<'a> RecordField<'a> for Cow<'a, WillMessage> {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use slipring_wire::frame::RangeSet;
 
+use crate::access::ClientRights;
 use crate::table::Needs;
 
 /// The parameters that a subscriber selects, and its needs.
@@ -19,6 +20,8 @@ pub struct Choice {
     pub needs: Needs,
     /// The largest packet that the subscriber accepts.
     pub packet_bytes_max: usize,
+    /// The rights that narrowed it; parameters that are declared later are narrowed by them, too.
+    pub rights: Option<Arc<ClientRights>>,
 }
 
 /// The newest values of all chosen parameters, which a new subscriber gets first.

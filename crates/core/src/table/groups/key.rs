@@ -1,13 +1,15 @@
 //! What subscribers must have in common to be one group.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use super::Choice;
 use super::head::PublishHead;
+use crate::access::ClientRights;
 use crate::table::{Deliver, Needs, SelectionFilter};
 
 /// Subscribers with equal keys get the same samples in the same packets.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 pub(super) struct GroupKey {
     /// The filter without the name of the selection.
     pub filter: Arc<str>,
@@ -18,6 +20,31 @@ pub(super) struct GroupKey {
     pub packet_bytes_max: usize,
     /// The most bytes of runs in one frame.
     pub body_max: usize,
+    /// The rights that narrow the selection. Only selections with the very same rights are equal.
+    pub rights: Option<Arc<ClientRights>>,
+}
+
+impl GroupKey {
+    /// What is compared.
+    fn parts(&self) -> impl PartialEq + Hash + '_ {
+        let Self { filter, needs, identifier, packet_bytes_max, body_max, rights } = self;
+        let rights = rights.as_ref().map(Arc::as_ptr);
+        (filter, needs, identifier, packet_bytes_max, body_max, rights)
+    }
+}
+
+impl PartialEq for GroupKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.parts() == other.parts()
+    }
+}
+
+impl Eq for GroupKey {}
+
+impl Hash for GroupKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.parts().hash(state);
+    }
 }
 
 impl GroupKey {
@@ -27,6 +54,7 @@ impl GroupKey {
             Deliver::Frame => (0, usize::MAX),
             _ => (choice.identifier, choice.packet_bytes_max),
         };
-        Self { filter, needs, identifier, packet_bytes_max, body_max: head.body_max() }
+        let (body_max, rights) = (head.body_max(), choice.rights.clone());
+        Self { filter, needs, identifier, packet_bytes_max, body_max, rights }
     }
 }

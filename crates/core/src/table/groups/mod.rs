@@ -45,6 +45,7 @@ use self::scratch::GroupScratch;
 use self::text_backlog::TextBacklog;
 use super::{Current, Millis, Names, SelectionFilter};
 use crate::SessionKey;
+use crate::access::{ClientRights, Right};
 
 /// The table at one moment: the time, its parameters and their newest values.
 #[derive(Clone, Copy)]
@@ -68,8 +69,11 @@ pub struct GroupLimits {
     pub remembered_bytes: usize,
 }
 
-/// Returns the parameters that a filter matches now, from those it matched before.
-pub type Choose<'a> = dyn FnMut(&str, &RangeSet) -> RangeSet + 'a;
+/// Returns the parameters that a filter matches now, from those it matched before, within these rights.
+pub type Choose<'a> = dyn FnMut(&str, &RangeSet, Narrowing<'_>) -> RangeSet + 'a;
+
+/// The rights that narrow a choice, and what they must allow; None if nothing narrows it.
+pub type Narrowing<'a> = Option<(&'a ClientRights, Right)>;
 
 /// Sends a subscriber the packets in these bytes, one after the other: so many messages.
 pub type SendPackets<'a> = dyn FnMut(SessionKey, &[u8], u32) + 'a;
@@ -272,7 +276,7 @@ impl Groups {
     /// sent. Lists stay as they are.
     pub fn table_changed(&mut self, choose: &mut Choose<'_>, state: &TableState<'_>) {
         let context = self.context(state);
-        let mut known: HashMap<Arc<str>, RangeSet> = HashMap::new();
+        let mut known: HashMap<(Arc<str>, Option<*const ClientRights>), RangeSet> = HashMap::new();
         let mut changed = Vec::new();
         for (id, group) in &mut self.all {
             let key = Arc::clone(&group.key.filter);
@@ -280,8 +284,13 @@ impl Groups {
             else {
                 continue;
             };
-            let chosen =
-                known.entry(Arc::clone(&key)).or_insert_with(|| choose(filter, &group.chosen));
+            let rights = group.key.rights.clone();
+            let chosen = known
+                .entry((Arc::clone(&key), rights.as_ref().map(Arc::as_ptr)))
+                .or_insert_with(|| {
+                    let rights = rights.as_deref().map(|rights| (rights, Right::Select));
+                    choose(filter, &group.chosen, rights)
+                });
             if *chosen != group.chosen {
                 group.rechoose(chosen.clone(), &context, &mut self.scratch);
                 changed.push(*id);

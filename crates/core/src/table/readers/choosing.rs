@@ -10,27 +10,31 @@ use super::parameter_sets::ParameterSet;
 use super::reader::{PlainFilter, Reader, ReaderFlow};
 use super::{PlainReaders, PlainTerms, ReaderId};
 use crate::Millis;
+use crate::access::{ClientRights, Right};
 use crate::table::groups::Choose;
 
 /// Parameters whose listeners are counted in one step of work.
 const COUNTED_STEP: usize = 16;
 
 impl PlainReaders {
-    /// Adds a plain subscription whose filter matches `chosen` now, in place of the earlier one with the same filter.
+    /// Adds a plain subscription whose filter matches `chosen` now within `rights`, in place of the earlier one with the same filter.
     /// Returns the steps of work.
     pub fn read(
         &mut self,
         id: ReaderId,
         filter: &str,
         terms: PlainTerms,
-        chosen: RangeSet,
+        (chosen, rights): (RangeSet, Option<Arc<ClientRights>>),
         now_ms: Millis,
     ) -> usize {
         let Self { all, listeners, sets, .. } = self;
-        let chosen = sets.share(topics_of(filter), chosen);
+        let chosen = match rights {
+            None => sets.share(topics_of(filter), chosen),
+            Some(_) => Arc::new(ParameterSet::from(chosen)), // others may have others
+        };
         let reader = all.entry(id).or_insert_with(|| Reader::new(now_ms));
         let more = chosen.difference(&reader.chosen);
-        let new = PlainFilter { terms, chosen: Arc::clone(&chosen) };
+        let new = PlainFilter { terms, chosen: Arc::clone(&chosen), rights };
         let before = reader.filters.insert(filter.into(), new);
         if before.is_some() {
             return self.rechoose(id);
@@ -93,10 +97,17 @@ impl PlainReaders {
         let mut changed = Vec::new();
         for (id, reader) in all {
             let mut is_other = false;
-            for (filter, PlainFilter { chosen, .. }) in &mut reader.filters {
+            for (filter, PlainFilter { chosen, rights, .. }) in &mut reader.filters {
                 let topics = topics_of(filter);
+                if let Some(rights) = rights {
+                    let now = choose(topics, chosen, Some((rights, Right::Subscribe)));
+                    if now != ***chosen {
+                        (*chosen, is_other) = (Arc::new(ParameterSet::from(now)), true);
+                    }
+                    continue;
+                }
                 if !renewed.contains_key(topics) {
-                    renewed.insert(topics.into(), sets.share(topics, choose(topics, chosen)));
+                    renewed.insert(topics.into(), sets.share(topics, choose(topics, chosen, None)));
                 }
                 let now = &renewed[topics];
                 is_other |= !Arc::ptr_eq(now, chosen);
@@ -133,7 +144,7 @@ mod tests {
         let mut readers = PlainReaders::default();
         for session in 1..10 {
             let (id, terms) = (ReaderId::Client(SessionKey::new(session)), PlainTerms::default());
-            readers.read(id, "s3/+", terms, [3, 13, 23].into_iter().collect(), 0);
+            readers.read(id, "s3/+", terms, ([3, 13, 23].into_iter().collect(), None), 0);
         }
         let mut sets = readers.all.values().flat_map(|reader| {
             let filters = reader.filters.values().map(|filter| &filter.chosen);

@@ -11,6 +11,7 @@ use super::recent::RecentSamples;
 use super::round::NewestRound;
 use super::turn::{MESSAGE_STEPS, MessageAllowance, TurnBudget};
 use super::{PlainOutlet, PlainTerms, ReaderId};
+use crate::access::ClientRights;
 use crate::table::{Registry, TableState};
 use crate::{Millis, ParameterIndex, SessionKey};
 
@@ -19,6 +20,8 @@ use crate::{Millis, ParameterIndex, SessionKey};
 pub(super) struct PlainFilter {
     pub terms: PlainTerms,
     pub chosen: Arc<ParameterSet>,
+    /// The rights that narrow it.
+    pub rights: Option<Arc<ClientRights>>,
 }
 
 #[derive(Debug)]
@@ -229,7 +232,7 @@ impl Sending<'_, '_> {
     fn find_terms(&mut self, parameter: ParameterIndex, publisher: Option<SessionKey>) -> bool {
         self.identifiers.clear();
         let mut is_wanted = false;
-        for PlainFilter { terms, chosen } in self.filters.values() {
+        for PlainFilter { terms, chosen, .. } in self.filters.values() {
             if !chosen.contains(parameter.get())
                 || (terms.no_local && self.is_own(parameter, publisher))
             {
