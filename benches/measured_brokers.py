@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from benches.access_policies import rights_config
 from benches.generator import ROOT, Generator
 
 MOSQUITTO = "Mosquitto"
@@ -25,6 +26,7 @@ NATS = "NATS"
 SLIPRING = "Slipring"
 MEMORY = "Slipring, memory"
 JOURNALED = "Slipring, all journaled"
+RIGHTS = "Slipring, rights"
 EARLIER = "earlier Slipring"
 EARLIER_JOURNALED = "earlier Slipring, all journaled"
 
@@ -121,6 +123,9 @@ def started(
             SLIPRING: lambda: _slipring(folder, topics=""),
             MEMORY: lambda: _slipring(folder, topics="", further='durability = "memory"\n'),
             JOURNALED: lambda: _slipring(folder, topics='"#"'),
+            RIGHTS: lambda: _slipring(
+                folder, topics="", top="allow_anonymous = true\n", further=rights_config()
+            ),
             EARLIER: lambda: _slipring(folder, topics="", checkout=earlier_checkout()),
             EARLIER_JOURNALED: lambda: _slipring(folder, topics='"#"', checkout=earlier_checkout()),
         }
@@ -148,11 +153,11 @@ def environment(checkout: Path) -> dict[str, str]:
 
 @contextmanager
 def _slipring(
-    parent: Path, *, topics: str, further: str = "", checkout: Path = ROOT
+    parent: Path, *, topics: str, top: str = "", further: str = "", checkout: Path = ROOT
 ) -> Iterator[Started]:
     folder = Path(tempfile.mkdtemp(dir=parent))
     config = folder / "broker.toml"
-    config.write_text(SLIPRING_CONFIG.format(topics=topics, further=further))
+    config.write_text(top + SLIPRING_CONFIG.format(topics=topics, further=further))
     arguments = ["--mqtt", "127.0.0.1:0", "--console", "off", "--data", str(folder / "data")]
     command = [sys.executable, "-m", "slipring", "serve", "--config", str(config), *arguments]
     with subprocess.Popen(

@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use slipring_wire::{QoS, Version};
 
 use crate::flood::FloodArguments;
+use crate::guess::GuessArguments;
 use crate::requests::arguments::{CollectArguments, RequestsArguments};
 
 /// A load generator for any MQTT broker. Each run prints one line of JSON.
@@ -37,6 +38,8 @@ pub enum Command {
     Collect(CollectArguments),
     /// Publish as much as the broker takes, until standard input closes
     Flood(FloodArguments),
+    /// Guess passwords, from new connections at a fixed rate, until standard input closes
+    Guess(GuessArguments),
     /// Connect all clients at once
     Connect(ConnectArguments),
     /// Connect clients a few at a time, and keep them until standard input closes

@@ -12,6 +12,7 @@ mod descriptors;
 mod dial;
 mod flood;
 mod forward;
+mod guess;
 mod handshake;
 mod kept;
 mod latency;
@@ -63,6 +64,7 @@ fn run(command: Command) -> Result<()> {
         Command::Requests(arguments) => requests::run(&arguments),
         Command::Collect(arguments) => requests::collect(&arguments),
         Command::Flood(arguments) => flood::run(&arguments),
+        Command::Guess(arguments) => guess::run(&arguments),
         Command::Connect(arguments) => connect::burst(&arguments),
         Command::Idle(arguments) => connect::idle(&arguments),
         Command::SubscribeMany(arguments) => connect::subscribe_many(&arguments),
