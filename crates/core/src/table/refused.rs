@@ -42,6 +42,9 @@ pub enum SampleRefused {
     Text { name: Box<str>, declared: &'static str, why: PlainError },
 }
 
+/// The name of a parameter that its publisher may not know.
+const HIDDEN: &str = "no parameter of this client";
+
 /// Checks whether the table can accept a frame as a whole.
 pub(super) fn check(
     registry: &Registry,
@@ -61,7 +64,10 @@ pub(super) fn check(
     for run in view.runs() {
         registry.publishers.may_publish(session, run.ranges()).map_err(|index| {
             let index = ParameterIndex::new(index);
-            SampleRefused::NotDeclared { index, name: name(index) }
+            // Whose name this is, a client learns by other requests only.
+            let is_hidden = plan.access.is_enforced();
+            let name = if is_hidden { HIDDEN.into() } else { name(index) };
+            SampleRefused::NotDeclared { index, name }
         })?;
         current.check(&run).map_err(|index| SampleRefused::OtherKind {
             index,
