@@ -137,12 +137,15 @@ impl Broker {
 }
 
 impl Party {
+    /// Whether the client's rights have changed, and its subscriptions are to be entered again.
+    pub fn has_other_rights(&self) -> bool {
+        self.client.as_ref().is_some_and(|client| client.has_other_rights.load(Ordering::Acquire))
+    }
+
     /// Begins to enter the client's selections and readers again, if its rights have changed.
     pub fn follow_rights(&mut self) {
         let Some(client) = &self.client else { return };
-        if client.has_other_rights.load(Ordering::Acquire)
-            && client.has_other_rights.swap(false, Ordering::AcqRel)
-        {
+        if self.has_other_rights() && client.has_other_rights.swap(false, Ordering::AcqRel) {
             self.identity = client.identity.load_full();
             self.returning = Returning::to_table(&self.broker, client);
         }

@@ -19,6 +19,8 @@ const READ_BYTES_MAX: usize = 64 << 20;
 /// A message, for the decision whether a reader may have it.
 #[derive(Clone, Copy, Debug)]
 pub struct JudgedMessage<'a> {
+    /// The offset.
+    pub offset: u64,
     /// The topic.
     pub topic: &'a str,
     /// The MQTT 5 properties as they came, without their length.
@@ -63,10 +65,11 @@ impl NarrowedExcerpt<'_> {
         self.excerpt.push(header, [&[], &[]]);
     }
 
-    fn may_read(&mut self, message: &RawMessage<'_>) -> bool {
+    fn may_read(&mut self, offset: u64, message: &RawMessage<'_>) -> bool {
         let RawMessage { topic, properties, payload, .. } = *message;
         let topic = std::str::from_utf8(topic).ok();
-        topic.is_some_and(|topic| (self.may_read)(&JudgedMessage { topic, properties, payload }))
+        let judged = topic.map(|topic| JudgedMessage { offset, topic, properties, payload });
+        judged.is_some_and(|judged| (self.may_read)(&judged))
     }
 
     /// Takes the messages of a batch that lie in the range and fit, behind the publisher's name, which takes the first
@@ -86,7 +89,7 @@ impl NarrowedExcerpt<'_> {
             if !limits.offsets.contains(&offset) {
                 continue;
             }
-            if !self.may_read(&message) {
+            if !self.may_read(offset, &message) {
                 self.excerpt.push_piece(header, messages, named, &std::mem::take(&mut piece));
                 self.withheld += 1;
                 continue;

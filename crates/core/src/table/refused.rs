@@ -27,6 +27,8 @@ pub enum SampleRefused {
     OtherTable { given: u32, ours: u32 },
     #[error("{name} has the index {index}, and this client has not declared it; declare it first")]
     NotDeclared { index: ParameterIndex, name: Box<str> },
+    #[error("the frame has no samples, and this client may not publish on its topic")]
+    NotAllowed,
     #[error("{name} (index {index}) is declared as {declared}, and the frame has {given}")]
     OtherKind { index: ParameterIndex, name: Box<str>, declared: &'static str, given: &'static str },
     #[error(
