@@ -39,6 +39,8 @@ struct Publisher {
     live: RangeSet,
     /// What it has declared and does not publish now.
     silent: RangeSet,
+    /// What it has declared, and has no right to publish.
+    muted: RangeSet,
 }
 
 /// What a declaration changed.
@@ -56,38 +58,43 @@ impl<Index: Copy + Into<u32>> Publishers<Index> {
         self.sessions.get(&session).map(|publisher| publisher.live.union(&publisher.silent))
     }
 
-    /// A session keeps only those of its parameters that pass. Returns those that nobody publishes any more.
-    pub(crate) fn keep_only(
-        &mut self,
-        session: SessionKey,
-        is_kept: impl Fn(u32) -> bool,
-    ) -> RangeSet {
+    /// A session publishes these no more. Returns those that nobody publishes any more.
+    pub(crate) fn take_from(&mut self, session: SessionKey, lost: &RangeSet) -> RangeSet {
         let Some(mut publisher) = self.take_out(session) else { return RangeSet::new() };
-        let lost = |set: &RangeSet| -> RangeSet {
-            set.indices().filter(|index| !is_kept(*index)).collect()
-        };
-        let (live, silent) = (lost(&publisher.live), lost(&publisher.silent));
+        let live = publisher.live.intersect(lost);
         let orphaned = live.indices().filter(|index| self.lower(*index)).collect();
-        publisher.live.take_away(&live);
-        publisher.silent.take_away(&silent);
+        publisher.live.take_away(lost);
+        publisher.silent.take_away(lost);
+        publisher.muted.take_away(lost);
         if publisher.ranges() > 0 {
             self.put(session, publisher);
         }
         orphaned
     }
 
-    /// Checks that a session has declared all of these; the error is the first index that it has not. Only for
+    /// Of these a session has declared, it has no right to publish `muted`.
+    pub(crate) fn mute(&mut self, session: SessionKey, of: &RangeSet, muted: &RangeSet) {
+        if let Some(publisher) = self.sessions.get_mut(&session) {
+            publisher.muted.take_away(of);
+            publisher.muted.add(muted);
+        }
+    }
+
+    /// Checks that a session has declared all of these, and may publish them; the error is the first index that it may not. Only for
     /// parameters, of which a session publishes all or none.
     pub fn may_publish(
         &self,
         session: SessionKey,
         ranges: impl Iterator<Item = Range<u32>>,
     ) -> Result<(), u32> {
-        let declared = self
-            .sessions
-            .get(&session)
+        let publisher = self.sessions.get(&session);
+        let declared = publisher
             .map(|publisher| if publisher.is_away() { &publisher.silent } else { &publisher.live });
+        let muted = publisher.map(|publisher| &publisher.muted).filter(|muted| !muted.is_empty());
         for range in ranges {
+            if let Some(muted) = muted.filter(|muted| muted.overlaps(&range)) {
+                return Err(range.into_iter().find(|index| muted.contains(*index)).unwrap_or_default());
+            }
             if !declared.is_some_and(|declared| declared.contains_range(&range)) {
                 let absent = |index: &u32| !declared.is_some_and(|known| known.contains(*index));
                 return Err(range.into_iter().find(absent).unwrap_or_default());
@@ -164,7 +171,7 @@ impl<Index: Copy + Into<u32>> Publishers<Index> {
     ) {
         let given = declared.intersect(&std::iter::once(0..end).collect());
         let silent = given.indices().filter(is_there).collect();
-        self.stay(session, Publisher { client: client.into(), live: RangeSet::new(), silent });
+        self.stay(session, Publisher { client: client.into(), silent, ..Publisher::default() });
     }
 
     /// A session's client disconnected; returns what no session publishes any more. If the session is kept, it keeps
@@ -232,6 +239,7 @@ impl<Index: Copy + Into<u32>> Publishers<Index> {
                 *ranges -= publisher.ranges();
                 *away_ranges -= publisher.away_ranges();
                 publisher.silent.take_away(gone);
+                publisher.muted.take_away(gone);
                 if live {
                     publisher.live.take_away(gone);
                 }

@@ -151,16 +151,22 @@ impl Waiting {
         self.messages.insert(rank, waited);
     }
 
-    /// Takes at most `most` messages for a new subscription, in order of delivery. Returns them, and how many levels
-    /// of topics the search looked at.
+    /// Takes at most `most` messages for a new subscription, in order of delivery: those on topics that its client may
+    /// read. Returns them, and how many levels of topics the search looked at.
     pub fn take(
         &mut self,
         filter: &str,
         now_ms: Millis,
         most: usize,
+        may_read: &dyn Fn(&str) -> bool,
     ) -> (Vec<WaitingMessage>, usize) {
         let (mut ranks, mut steps) = (Vec::new(), usize::MAX);
-        self.topics.matching_within(filter, &mut steps, &mut |found| ranks.extend(found));
+        self.topics.matching_within(filter, &mut steps, &mut |found| {
+            let topic = found.first().map(|rank| self.messages[rank].message.topic());
+            if topic.is_some_and(|topic| may_read(topic)) {
+                ranks.extend(found);
+            }
+        });
         ranks.retain(|rank| !self.messages[rank].message.is_expired(now_ms));
         ranks.sort_unstable();
         ranks.truncate(most);

@@ -92,7 +92,7 @@ proptest! {
                     prop_assert_eq!(pushed.ok().as_deref().map(numbers), expected);
                 }
                 Step::Take { filter, most } => {
-                    let (taken, _) = waiting.take(filter, now_ms, most);
+                    let (taken, _) = waiting.take(filter, now_ms, most, &|_| true);
                     let expected = naive.take(|waited| {
                         matches(filter, waited.message.topic())
                             && !waited.message.is_expired(now_ms)
@@ -100,7 +100,7 @@ proptest! {
                     prop_assert_eq!(numbers(&taken), expected);
                 }
                 Step::PutBack { filter, most } => {
-                    let (taken, _) = waiting.take(filter, now_ms, most);
+                    let (taken, _) = waiting.take(filter, now_ms, most, &|_| true);
                     for waited in taken {
                         waiting.put_back(waited);
                     }
@@ -116,8 +116,8 @@ proptest! {
             let bytes: usize = naive.list.iter().map(|waited| cost(&waited.message)).sum();
             prop_assert_eq!(waiting.bytes(), bytes);
         }
-        waiting.take("#", 0, usize::MAX);
-        waiting.take("$x/#", 0, usize::MAX);
+        waiting.take("#", 0, usize::MAX, &|_| true);
+        waiting.take("$x/#", 0, usize::MAX, &|_| true);
         waiting.expire(Millis::MAX);
         let mut topics = 0;
         waiting.topics.matching("#", &mut |_| topics += 1);
@@ -190,7 +190,7 @@ fn one_owner_reaches_its_quota_and_newcomers_get_the_reserve() {
     let [counts, bytes] = waiting.shares();
     assert_eq!((counts.total(), counts.held(&berta)), (waiting.len(), 15));
     assert_eq!(bytes.total(), waiting.bytes());
-    waiting.take("a", 0, 1_000);
+    waiting.take("a", 0, 1_000, &|_| true);
     assert_eq!(waiting.shares().map(Shares::total), [0, 0]);
 }
 

@@ -76,6 +76,7 @@ impl Party {
     /// Lets the client in, refuses it, or has its password checked first.
     pub fn admit(&mut self, opening: Opening) -> Result<(), ConnectionEnd> {
         let plan = self.broker.plan.load_full();
+        self.judged = Some(Arc::clone(&plan));
         let certified = self.connection.origin.user.is_some();
         let user_name = opening.user_name.as_deref();
         match plan.authentication.judge(user_name, &opening.proof, certified) {

@@ -7,7 +7,7 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use slipring_core::access::{AccessPolicy, ClientRights, FilterAccess, Identity, Right, Subject};
 use slipring_core::requests::{MemberView, Participant};
 use slipring_core::{
-    ConnectionKey, Conversation, EarlierSession, Millis, Options, Outgoing, Owner, Principal,
+    ConnectionKey, Conversation, EarlierSession, Millis, Options, Outgoing, Owner, Plan, Principal,
     Readiness, Session, SessionKey, Way, WillMessage,
 };
 use slipring_wire::{PacketId, Reason, Version};
@@ -161,41 +161,57 @@ impl Client {
     }
 
     /// Whether rules allow the client to do this on a topic.
-    pub fn may(&self, policy: &AccessPolicy, right: Right, topic: &str) -> bool {
+    pub fn may(&self, policy: &Arc<AccessPolicy>, right: Right, topic: &str) -> bool {
         if !policy.is_enforced() {
             return true;
         }
         let identity = self.identity.load();
+        let known = self.rights.load();
+        if let Some(known) = known.as_ref().filter(|known| known.is_of(policy, &identity)) {
+            return known.allow(right, topic);
+        }
         let subject = Subject { identity: &identity, client_id: &self.name };
         policy.allows(subject, right, topic)
     }
 
-    /// Its rights by this policy.
-    pub fn rights(&self, policy: &Arc<AccessPolicy>) -> Arc<ClientRights> {
-        let identity = self.identity.load_full();
-        let is_current = |known: &Arc<ClientRights>| {
-            Arc::ptr_eq(&known.policy, policy) && Arc::ptr_eq(&known.identity, &identity)
-        };
-        if let Some(known) = self.rights.load_full().filter(is_current) {
-            return known;
+    /// Its rights by the plan in force. They follow every later plan.
+    pub fn rights(&self, plan: &ArcSwap<Plan>) -> Arc<ClientRights> {
+        loop {
+            let policy = Arc::clone(&plan.load().access);
+            let identity = self.identity.load_full();
+            let known = self.rights.load_full();
+            let known = known.filter(|known| Arc::ptr_eq(&known.identity, &identity));
+            let rights = known.unwrap_or_else(|| {
+                let rights = Arc::new(ClientRights::new(&policy, identity, &self.name));
+                self.rights.store(Some(Arc::clone(&rights)));
+                rights
+            });
+            rights.follow(&policy);
+            // A plan that was replaced meanwhile may not be what stays.
+            if Arc::ptr_eq(&plan.load().access, &policy) {
+                return rights;
+            }
         }
-        let (policy, client_id) = (Arc::clone(policy), self.name.clone());
-        let rights = Arc::new(ClientRights { policy, identity, client_id });
-        self.rights.store(Some(Arc::clone(&rights)));
-        rights
+    }
+
+    /// Lets its rights follow a plan that is in force now.
+    pub fn follow(&self, plan: &Plan) {
+        if let Some(rights) = &*self.rights.load() {
+            rights.follow(&plan.access);
+        }
     }
 
     /// The rights that narrow a filter of this client; None if it may have all that the filter matches.
     pub fn narrowing(
         &self,
-        policy: &Arc<AccessPolicy>,
+        plan: &ArcSwap<Plan>,
         right: Right,
         filter: &str,
     ) -> Option<Arc<ClientRights>> {
-        if !policy.is_enforced() {
+        if !plan.load().access.is_enforced() {
             return None;
         }
-        let rights = self.rights(policy);
+        let rights = self.rights(plan);
         (rights.filter_access(right, filter) != FilterAccess::Whole).then_some(rights)
     }
 

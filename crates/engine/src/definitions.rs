@@ -28,11 +28,12 @@ pub(crate) struct DefinitionPage {
     pub next: Option<(ParameterIndex, Offset, usize)>,
 }
 
-/// The versions from an index and an offset on, as many as there is room for.
+/// The versions from an index and an offset on, of parameters whose names pass, as many as there is room for.
 pub(crate) fn page(
     table: &SharedTable,
     mut from: (ParameterIndex, Offset),
     bytes_max: usize,
+    is_seen: &dyn Fn(&str) -> bool,
 ) -> DefinitionPage {
     let mut page = DefinitionPage {
         table: table.lock().table.registry.entries().versions_of(),
@@ -42,7 +43,7 @@ pub(crate) fn page(
     loop {
         // Under the lock they are only copied: publishers of samples wait for it.
         let copied = table.lock().table.registry.entries().versions_from(from, COPIED_AT_ONCE + 1);
-        for one in copied.iter().take(COPIED_AT_ONCE) {
+        for one in copied.iter().take(COPIED_AT_ONCE).filter(|one| is_seen(&one.name)) {
             let row = one.to_json();
             let between = if page.rows.is_empty() { "" } else { "," };
             if page.rows.len() + between.len() + row.len() > bytes_max {

@@ -163,7 +163,7 @@ fn a_table_is_told_in_pages_of_any_size() {
     for bytes_max in [140, 1_000, 50_000, usize::MAX] {
         let (mut told, mut from) = (String::new(), Default::default());
         loop {
-            let DefinitionPage { rows, next, .. } = page(&table, from, bytes_max);
+            let DefinitionPage { rows, next, .. } = page(&table, from, bytes_max, &|_| true);
             assert!(!rows.is_empty() && rows.len() <= bytes_max);
             told.push_str(if told.is_empty() { "" } else { "," });
             told.push_str(&rows);
@@ -172,8 +172,8 @@ fn a_table_is_told_in_pages_of_any_size() {
         }
         assert_eq!(told, rows, "{bytes_max}");
     }
-    let end = page(&table, (ParameterIndex::new(u32::MAX), Offset::new(0)), 0);
+    let end = page(&table, (ParameterIndex::new(u32::MAX), Offset::new(0)), 0, &|_| true);
     assert_eq!((end.table.0, end.rows.as_str(), end.next), (5, "", None));
-    let none = page(&table, Default::default(), 10);
+    let none = page(&table, Default::default(), 10, &|_| true);
     assert!(none.rows.is_empty() && none.next.is_some_and(|(_, _, needed)| needed > 10));
 }

@@ -32,6 +32,7 @@ mod gates;
 mod history;
 mod inlet;
 mod jumps;
+mod journal_rights;
 mod latch;
 mod line;
 mod listener;

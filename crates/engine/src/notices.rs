@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use slipring_core::access::Right;
 use slipring_core::requests::Balance;
 use slipring_core::{Durability, Millis, Offset, Principal};
 use slipring_wire::{Properties, PropertiesBuf, PropertyId, Publish, Reason, Value};
@@ -115,6 +116,9 @@ impl Allowance {
 pub(crate) fn ask(asked: &ClientRequest<'_>, role: &str, feed: &mut Feed) -> Reason {
     let ClientRequest { broker, client, message, .. } = *asked;
     let Some(to) = Role::parse(role) else { return Reason::TopicNameInvalid };
+    if !broker.plan.load().allows(asked.from, Right::Publish, message.topic) {
+        return Reason::NotAuthorized;
+    }
     if let Some(why) = refusal(asked) {
         broker.monitor.notices.refused.fetch_add(1, Ordering::Relaxed);
         feed.refusal = Some(why.to_owned());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use slipring_core::access::Identity;
 use slipring_core::ledger::DeliveryRecord;
-use slipring_core::{Action, Conversation, Durability, Incoming, Opening, Outgoing};
+use slipring_core::{Action, Conversation, Durability, Incoming, Opening, Outgoing, Plan};
 use slipring_wire::{Packet, PacketId, Publish, QoS, Reason, Version};
 
 use crate::admission::Check;
@@ -34,6 +34,8 @@ pub(crate) struct Party {
     pub client: Option<Arc<Client>>,
     /// Who the client has proved to be.
     pub identity: Arc<Identity>,
+    /// The plan that has judged its proof, until it is let in.
+    pub judged: Option<Arc<Plan>>,
     pub keep_alive_s: u16,
     pub reply: Vec<u8>,
     pub feed: Feed,
@@ -64,6 +66,7 @@ impl Party {
             conversation: Conversation::new(limits),
             client: None,
             identity: Arc::clone(Identity::anonymous()),
+            judged: None,
             keep_alive_s: 0,
             reply: Vec::new(),
             feed: Feed::default(),
@@ -274,6 +277,7 @@ impl Party {
         if let Some(will) = will {
             wills::add(&self.broker, &mut self.feed, &will); // in one batch with the record below
         }
+        self.broker.identify(&client, self.connection.identity());
         self.record_opening(&client, &opening, session_present);
         self.feed.wait_for(promise);
         self.blocks = true; // no packet goes before CONNACK
@@ -294,6 +298,9 @@ impl Party {
             self.broker.table.come_back(&client);
             self.feed.come_back(&self.broker, &client);
             self.returning = Returning::of(&self.broker, &client);
+        }
+        if let Some(judged) = self.judged.take() {
+            self.check_proof(&judged);
         }
         if self.broker.stopping.is_set() {
             self.connection.close(Reason::ServerShuttingDown);

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use slipring_core::access::{FilterAccess, Right};
+use slipring_core::access::Right;
 use slipring_core::{AnswerTerms, ConnectionKey, Limit, Offset, ParameterIndex, Pushed, memory};
 use slipring_journal::{
     DEFINITIONS_ANSWER_HEADER_BYTES, DefinitionsEdition, JournalAnswer, JournalReader,
@@ -24,8 +24,9 @@ use crate::broker::Broker;
 use crate::client::Client;
 use crate::definitions::{DefinitionPage, page};
 use crate::event::EventKind;
+use crate::journal_rights::JournalRights;
 use crate::locks::lock;
-use crate::sampled::sampled;
+use crate::sampled::sampled_for;
 use crate::supervision::{blocking, spawn};
 
 /// Requests that read files at the same time.
@@ -113,8 +114,7 @@ fn reason_of(why: RefusalReason) -> Reason {
 fn admit(asked: &ClientRequest<'_>, name: &str) -> Result<(), JournalRefusal> {
     let ClientRequest { broker, client, connection, from, message } = *asked;
     let plan = broker.plan.load();
-    let access = plan.access.filter_access(from.subject(), Right::Journal, "#");
-    if access == FilterAccess::Nothing {
+    if !plan.access.allows_somewhere(from.subject(), Right::Journal) {
         return Err(JournalRefusal::new(RefusalReason::NotAllowed, NOT_ALLOWED));
     }
     if !broker.journal.exists() {
@@ -222,6 +222,12 @@ impl Question {
         }
     }
 
+    /// What the client may read now; None if it is everything.
+    fn rights(&self) -> Option<JournalRights<'_>> {
+        let rights = self.client.rights(&self.broker.plan);
+        JournalRights::of(&self.broker.table, rights)
+    }
+
     /// Bytes of messages or samples that an answer has room for.
     fn room(&self) -> usize {
         self.room_behind(READ_ANSWER_HEADER_BYTES)
@@ -239,8 +245,10 @@ impl Question {
         })?;
         let from = (ParameterIndex::new(index), Offset::new(since));
         let most = self.room_behind(DEFINITIONS_ANSWER_HEADER_BYTES).min(ANSWER_BYTES_MAX);
+        let rights = self.rights();
+        let is_seen = |name: &str| rights.as_ref().is_none_or(|rights| rights.may_read_name(name));
         let DefinitionPage { table: (table, revision), rows, next } =
-            page(&self.broker.table, from, most);
+            page(&self.broker.table, from, most, &is_seen);
         if let Some((index, _, needed)) = next.filter(|_| rows.is_empty()) {
             return Err(definition_too_large(index, needed, most));
         }
@@ -253,8 +261,13 @@ impl Question {
     fn samples(&self, from: u64, to: u64) -> Result<Vec<u8>, JournalRefusal> {
         check_range(from, to)?;
         let most = self.room().min(ANSWER_BYTES_MAX);
-        let (journal, found) =
-            self.with_reader(|reader| Ok((reader.identity(), sampled(reader, from..to, most)?)))?;
+        let mut rights = self.rights();
+        let mut is_seen = |offset, index| {
+            rights.as_mut().is_none_or(|rights| rights.may_read_parameter(index, offset))
+        };
+        let (journal, found) = self.with_reader(|reader| {
+            Ok((reader.identity(), sampled_for(reader, from..to, most, &mut is_seen)?))
+        })?;
         if found.end == from && from < to {
             return Err(too_large(from, SAMPLE_PAIR_BYTES, most));
         }
@@ -266,8 +279,15 @@ impl Question {
         check_range(from, to)?;
         let single_max = self.room();
         let most = single_max.min(ANSWER_BYTES_MAX).min(bytes_max as usize);
+        let mut rights = self.rights();
         let (journal, excerpt) = self.with_reader(|reader| {
-            Ok((reader.identity(), reader.excerpt(from..to, most, single_max)?))
+            let excerpt = match &mut rights {
+                None => reader.excerpt(from..to, most, single_max)?,
+                Some(rights) => reader.narrowed_excerpt(from..to, most, single_max, &mut |one| {
+                    rights.may_read(one)
+                })?,
+            };
+            Ok((reader.identity(), excerpt))
         })?;
         if excerpt.is_empty() && excerpt.end == from && from < to {
             return Err(too_large(from, excerpt.needed, single_max));

@@ -146,6 +146,12 @@ impl Broker {
             }
         }
         self.restore_declared(key, kept);
+        if plan.access.is_enforced() {
+            // What was queued and declared under other rights, before the restart.
+            let rights = client.rights(&self.plan);
+            self.judge_declared(key, &rights);
+            client.outgoing().check_queued(rights);
+        }
         self.timers.set_for(&client, &mut state);
         drop(state);
         let mut registry = self.sessions.registry();

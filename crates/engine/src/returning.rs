@@ -24,6 +24,15 @@ impl Returning {
     }
 }
 
+impl Returning {
+    /// Those of them that are in the table. Streams go on where they were.
+    pub fn to_table(broker: &Broker, client: &Client) -> Self {
+        let mut all = Self::of(broker, client);
+        all.0.retain(|(_, options)| !options.needs.is_some_and(|needs| needs.is_stream()));
+        all
+    }
+}
+
 impl Party {
     /// Enters subscriptions again until the turn is over. Returns whether all are entered.
     pub fn enter_again(&mut self) -> bool {

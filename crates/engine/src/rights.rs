@@ -1,66 +1,162 @@
-//! Rights that change while the broker runs: a new plan takes them back from connections, queues, selections and
-//! declarations that exist (T13).
+//! Rights that change while the broker runs: a new plan, or another proof of a client, takes them back from
+//! connections, queues, selections, declarations and requests that exist (T13).
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use slipring_core::access::{Right, Subject};
-use slipring_core::{Dropped, Plan};
+use slipring_core::access::{ClientRights, Identity, PolicyChange, Right, RightSet, Subject};
+use slipring_core::requests::RequestEvent;
+use slipring_core::{Dropped, Plan, SessionKey};
 use slipring_wire::Reason;
+use slipring_wire::frame::RangeSet;
 
 use crate::broker::Broker;
 use crate::client::Client;
 use crate::connection_handle::ConnectionHandle;
 use crate::party::Party;
+use crate::requests::Job;
 use crate::returning::Returning;
+
+/// Declared parameters whose names are copied under the table's lock at a time.
+const NAMES_AT_ONCE: usize = 1_024;
+/// What the asker of a request is told.
+const TAKEN_BACK: &str = "the right to make this request was taken back";
 
 impl Broker {
     /// A plan was replaced: ends connections that it would not let in, and checks again what clients have whose rights
-    /// it changes. Routes are made anew in any case.
+    /// it changes. Routes are made anew in any case. No lock is held longer than for one client.
     pub fn follow_rights(&self, before: &Plan, now: &Plan) {
         let is_same = before.access == now.access;
         if is_same && before.authentication == now.authentication {
+            self.sessions.clients().iter().for_each(|client| client.follow(now));
             return;
         }
+        let change = PolicyChange::new(&before.access, &now.access);
         for client in self.sessions.clients() {
+            client.follow(now);
             if client
                 .connection()
                 .is_some_and(|connection| !is_still_proven(&connection, now, before))
             {
                 client.close(Reason::NotAuthorized);
             }
+            let certified = client.connection().is_some_and(|it| it.origin.user.is_some());
+            if !certified && is_removed(&client.identity.load(), now, before) {
+                self.identify(&client, Identity::anonymous());
+                continue;
+            }
             let identity = client.identity.load();
             let subject = Subject { identity: &identity, client_id: &client.name };
-            if !is_same && !before.access.is_same_for(&now.access, subject) {
-                self.recheck(&client, now);
+            if let Some(lost) = change.lost_by(subject) {
+                self.recheck(&client, lost);
             }
         }
     }
 
-    /// Checks again what waits for a client, what it has selected, and what it has declared.
-    pub fn recheck(&self, client: &Arc<Client>, plan: &Plan) {
-        let rights = client.rights(&plan.access);
-        if self.table.is_used() {
-            let table = &mut self.table.lock().table;
-            table.keep_declared(client.key, |name| rights.allow(Right::Declare, name));
+    /// A client has proved to be somebody: when it came back, or again on the same connection. Returns whether that is
+    /// somebody else than before, who may have other rights.
+    pub fn identify(&self, client: &Arc<Client>, identity: &Arc<Identity>) -> bool {
+        let is_other = **client.identity.load() != **identity;
+        if is_other {
+            client.identity.store(Arc::clone(identity));
+            self.topics.changed();
+            self.recheck(client, RightSet::ALL);
         }
-        let messages = client.outgoing().recheck(rights);
-        if messages > 0 {
-            self.monitor.count_dropped(client, Dropped { limit: None, messages, wake: false });
+        is_other
+    }
+
+    /// Checks again what waits for a client, what it has selected, what it has declared and its requests.
+    pub fn recheck(&self, client: &Arc<Client>, lost: RightSet) {
+        let rights = client.rights(&self.plan);
+        if self.table.is_used() {
+            self.judge_declared(client.key, &rights);
+            if lost.has_any(&[Right::Select, Right::Subscribe]) {
+                // At once: its connection, which enters its subscriptions again, may be busy with writing.
+                self.table.lock().table.stop_all(client.key);
+            }
+        }
+        if self.streams.is_used() {
+            self.streams.lock().streams.judge(client.key, &rights);
+        }
+        if lost.has_any(&[Right::Subscribe, Right::Select, Right::Stream]) {
+            let messages = client.outgoing().recheck(Arc::clone(&rights));
+            if messages > 0 {
+                self.monitor.count_dropped(client, Dropped { limit: None, messages, wake: false });
+            }
+        }
+        if lost.has_any(&[Right::Request, Right::Serve, Right::Subscribe]) {
+            self.judge_requests(client.key, &rights);
         }
         client.has_other_rights.store(true, Ordering::Release);
         client.wake();
     }
+
+    /// Takes those declarations from a session that its client has no more right to, and notes which parameters it may
+    /// not publish.
+    pub fn judge_declared(&self, session: SessionKey, rights: &ClientRights) {
+        let [mut judged, mut lost, mut muted] = [const { Vec::new() }; 3];
+        let mut from = 0;
+        loop {
+            let some = self.table.lock().table.declared_by(session, from, NAMES_AT_ONCE);
+            for (index, name) in &some {
+                judged.push(*index);
+                if !rights.allow(Right::Declare, name) {
+                    lost.push(*index);
+                } else if !rights.allow(Right::Publish, name) {
+                    muted.push(*index);
+                }
+            }
+            match some.last() {
+                Some((last, _)) => from = last + 1,
+                None => break,
+            }
+        }
+        if !judged.is_empty() {
+            let [judged, lost, muted] =
+                [judged, lost, muted].map(|some| some.into_iter().collect::<RangeSet>());
+            self.table.lock().table.judge_declared(session, &judged, &lost, &muted);
+        }
+    }
+
+    /// Ends the requests that a client may not ask any more. Those that it may not serve go to another service, or fail.
+    fn judge_requests(&self, session: SessionKey, rights: &ClientRights) {
+        let book = self.requests.book();
+        if !book.knows(session) {
+            return;
+        }
+        let held = book.held_without_right(session, |topic| rights.allow(Right::Serve, topic));
+        let asked = book.asked_without_right(session, |topic| rights.allow(Right::Request, topic));
+        drop(book);
+        if !held.is_empty() {
+            self.requests.later(Job::GiveBack(held.into()));
+        }
+        for key in asked {
+            self.requests.later(Job::End(key, RequestEvent::Fail, Some(TAKEN_BACK)));
+        }
+    }
 }
 
 impl Party {
+    /// Whether the client's rights have changed, and its subscriptions are to be entered again.
+    pub fn has_other_rights(&self) -> bool {
+        self.client.as_ref().is_some_and(|client| client.has_other_rights.load(Ordering::Acquire))
+    }
+
     /// Begins to enter the client's selections and readers again, if its rights have changed.
     pub fn follow_rights(&mut self) {
         let Some(client) = &self.client else { return };
-        if client.has_other_rights.load(Ordering::Acquire)
-            && client.has_other_rights.swap(false, Ordering::AcqRel)
-        {
-            self.returning = Returning::of(&self.broker, client);
+        if self.has_other_rights() && client.has_other_rights.swap(false, Ordering::AcqRel) {
+            self.identity = client.identity.load_full();
+            self.returning = Returning::to_table(&self.broker, client);
+        }
+    }
+
+    /// Closes the connection if the plan that has judged the client's proof was replaced meanwhile, by one that would not
+    /// let it in.
+    pub fn check_proof(&self, judged: &Plan) {
+        let now = self.broker.plan.load();
+        if !is_still_proven(&self.connection, &now, judged) {
+            self.connection.close(Reason::NotAuthorized);
         }
     }
 }
@@ -74,4 +170,10 @@ fn is_still_proven(connection: &ConnectionHandle, now: &Plan, before: &Plan) -> 
         (Some(_), false) => true, // by a proof that no user of the file gives
         (None, false) => users.is_empty() || now.authentication.anonymous,
     }
+}
+
+/// Whether somebody was a user, and is none any more.
+fn is_removed(identity: &Identity, now: &Plan, before: &Plan) -> bool {
+    let (users, earlier) = (&now.authentication.users, &before.authentication.users);
+    identity.user.as_deref().is_some_and(|user| earlier.has(user) && !users.has(user))
 }

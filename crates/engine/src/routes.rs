@@ -209,7 +209,7 @@ impl Routes {
     }
 
     /// The clients that serve the requests of a topic by the filters that they subscribed to.
-    pub fn services(&self, topic: &str, policy: &AccessPolicy) -> Vec<Target> {
+    pub fn services(&self, topic: &str, policy: &Arc<AccessPolicy>) -> Vec<Target> {
         let mut found = self.services.subscribers(topic);
         found.retain(|found| found.client.may(policy, Right::Serve, topic));
         found.sort_unstable_by_key(|found| found.client.key);
@@ -217,7 +217,12 @@ impl Routes {
     }
 
     /// The subscribers that get what this session publishes to a topic: those that may have it.
-    pub fn audience(&self, topic: &str, publisher: SessionKey, policy: &AccessPolicy) -> Audience {
+    pub fn audience(
+        &self,
+        topic: &str,
+        publisher: SessionKey,
+        policy: &Arc<AccessPolicy>,
+    ) -> Audience {
         let mut found = self.tree.subscribers(topic);
         // MQTT-3.8.3-3
         found.retain(|found| !(found.options.no_local && found.client.key == publisher));
@@ -268,6 +273,15 @@ impl Audience {
     pub fn bytes(&self) -> usize {
         let members: usize = self.shares.iter().map(|share| share.members.len()).sum();
         (self.targets.len() + members) * size_of::<Target>()
+    }
+
+    /// Keeps the targets, and the members of shares, that pass.
+    pub fn keep(&mut self, is_kept: impl Fn(&Target) -> bool) {
+        let some = |all: &mut Box<[Target]>| {
+            *all = std::mem::take(all).into_iter().filter(&is_kept).collect();
+        };
+        some(&mut self.targets);
+        self.shares.iter_mut().for_each(|share| some(&mut share.members));
     }
 
     /// How many deliveries a message makes.

@@ -22,13 +22,23 @@ pub fn sampled(
     range: Range<u64>,
     bytes_max: usize,
 ) -> Result<Sampled, ReadError> {
+    sampled_for(reader, range, bytes_max, &mut |_, _| true)
+}
+
+/// As [`sampled`], with those samples only that pass, by their offset and the index of their parameter.
+pub(crate) fn sampled_for(
+    reader: &mut JournalReader,
+    range: Range<u64>,
+    bytes_max: usize,
+    is_seen: &mut dyn FnMut(u64, u32) -> bool,
+) -> Result<Sampled, ReadError> {
     let mut pairs = Vec::new();
     let mut cut = None;
     let end = reader.records(range.clone(), &mut |base, records| {
         for record in Records::new(records).flatten() {
             let Record::Table(TableRecord::Sampled { index, parameter }) = record else { continue };
             let offset = base + u64::from(index);
-            if !range.contains(&offset) {
+            if !range.contains(&offset) || !is_seen(offset, parameter.get()) {
                 continue;
             }
             if pairs.len() + SAMPLE_PAIR_BYTES > bytes_max {

@@ -134,7 +134,6 @@ impl Broker {
         let earlier_will = std::mem::replace(&mut state.will, will);
         state.expires_ms = None;
         state.expiry_s = opening.expiry_s;
-        client.identity.store(Arc::clone(connection.identity()));
         registry.count_kept(client, &mut state, opening.expiry_s > 0);
         state.recorded |= self.is_recorded(opening);
         let limits = *self.plan.load().limits_of(connection.origin.listener);

@@ -3,12 +3,13 @@
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use slipring_core::access::AccessPolicy;
+use slipring_core::access::{AccessPolicy, FilterAccess};
 use slipring_core::desk::{
     ChangeMessages, Desk, ProblemCode, RequestOutcome, RequestRefusal, Requester,
 };
+use slipring_core::requests::Balance;
 use slipring_core::{Durability, Limit, Limits, Principal, SessionKey};
 use slipring_wire::{Publish, Reason, Version};
 
@@ -105,10 +106,40 @@ impl<D: EngineDesk> SharedDesk<D> {
     }
 
     /// Publishes changes of this desk to their subscribers.
-    pub fn tell(broker: &Broker, feed: &mut Feed, told: ChangeMessages) {
+    pub fn tell(&self, broker: &Broker, feed: &mut Feed, told: ChangeMessages) {
+        let plan = broker.plan.load();
         for json in told {
+            if plan.access.is_enforced() {
+                self.tell_narrowed(broker, feed, &plan.access, &json);
+                continue;
+            }
             let message = Publish::new(D::Core::CHANGES, &json);
             feed.publish(broker, &Principal::broker(), &message, Version::V5);
+        }
+    }
+
+    /// Sends each subscriber the part of a change that it may see.
+    fn tell_narrowed(
+        &self,
+        broker: &Broker,
+        feed: &mut Feed,
+        policy: &Arc<AccessPolicy>,
+        json: &[u8],
+    ) {
+        let topic: Arc<str> = D::Core::CHANGES.into();
+        let audience = broker.topics.audience(&topic, SessionKey::BROKER, policy);
+        let shares = audience.shares.iter().map(|share| share.choose(Balance::default()).0);
+        for target in audience.targets.iter().chain(shares) {
+            let rights = target.client.rights(&broker.plan);
+            let sees_all = rights.filter_access(D::Core::SEEING, "#") == FilterAccess::Whole;
+            let may_see = |name: &str| rights.allow(D::Core::SEEING, name);
+            let narrowed = if sees_all { None } else { self.lock().core().narrowed(json, &may_see) };
+            feed.work.add_text(json.len());
+            let Some(body) = narrowed.as_deref().or(sees_all.then_some(json)) else { continue };
+            let message = Publish::new(&topic, body);
+            feed.post.publisher = SessionKey::BROKER;
+            feed.post.begin(broker, &message, None, Durability::Memory, 1);
+            feed.post.deliver(broker, target, &message, &topic);
         }
     }
 
@@ -234,7 +265,7 @@ impl<D: EngineDesk> AnyDesk for SharedDesk<D> {
         if name == "declare" && outcome.refused.is_none() {
             asked.connection.publishes();
         }
-        Self::tell(broker, feed, told);
+        self.tell(broker, feed, told);
         if !is_written && outcome.refused.is_none() {
             return Some(Reason::QuotaExceeded); // the answer has an index that a crash could give to another
         }
@@ -275,7 +306,7 @@ impl<D: EngineDesk> AnyDesk for SharedDesk<D> {
             locked.core().end(client.key); // it may have subscribed while its session was taken from it
         }
         drop((locked, state));
-        Self::tell(broker, feed, told);
+        self.tell(broker, feed, told);
     }
 
     fn end(&self, session: SessionKey) {

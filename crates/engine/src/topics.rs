@@ -75,7 +75,12 @@ impl Topics {
     }
 
     /// The subscribers that get what a session publishes to a topic: those that may have it.
-    pub fn audience(&self, topic: &str, publisher: SessionKey, policy: &AccessPolicy) -> Audience {
+    pub fn audience(
+        &self,
+        topic: &str,
+        publisher: SessionKey,
+        policy: &Arc<AccessPolicy>,
+    ) -> Audience {
         self.routes().audience(topic, publisher, policy)
     }
 

@@ -215,16 +215,13 @@ impl Feed {
         let most = broker.plan.load().limits.queue_messages;
         let identifier = change.options.identifier;
         let mut level = Durability::Memory;
-        let (taken, looked) =
-            broker.topics.waiting().take(topics_of(&change.filter), broker.clock.now_ms(), most);
+        let plan = broker.plan.load();
+        let may_read = |topic: &str| client.may(&plan.access, Right::Subscribe, topic);
+        let (filter, now_ms) = (topics_of(&change.filter), broker.clock.now_ms());
+        let (taken, looked) = broker.topics.waiting().take(filter, now_ms, most, &may_read);
         self.work.add(looked);
-        let policy = &broker.plan.load().access;
         for waited in taken {
             let message = &waited.message;
-            if !client.may(policy, Right::Subscribe, message.topic()) {
-                broker.topics.waiting().put_back(waited);
-                continue;
-            }
             if self.post.is_told {
                 let (kind, why) = (EventKind::MessageRestored, "it waited for a subscriber");
                 broker.monitor.tell_message(kind, &client.name, message.topic(), why);

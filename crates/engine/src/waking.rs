@@ -105,7 +105,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if self.answers_room() == 0 || self.party.feed.post.is_behind() {
             return Poll::Pending;
         }
-        if self.is_unfinished {
+        if self.is_unfinished || self.is_welcome && self.party.has_other_rights() {
             return Poll::Ready(Ok(WakeReason::Unfinished));
         }
         let read = self.inlet.poll_read(&mut self.stream, cx);

@@ -44,11 +44,21 @@ impl Excerpt {
         self.batches.is_empty()
     }
 
+    pub(crate) fn starting_at(offset: u64, single_bytes_max: usize) -> Self {
+        Self { end: offset, single_bytes_max, ..Self::default() }
+    }
+
+    /// Whether so many bytes more fit; a message that is alone may be larger.
+    pub(crate) fn takes(&self, bytes: usize, bytes_max: usize, is_alone: bool) -> bool {
+        let most = if is_alone { self.single_bytes_max.max(bytes_max) } else { bytes_max };
+        self.has_room(bytes, most)
+    }
+
     fn has_room(&self, bytes: usize, bytes_max: usize) -> bool {
         self.batches.len() + bytes <= bytes_max
     }
 
-    fn push(&mut self, header: BatchHeader, parts: [&[u8]; 2]) {
+    pub(crate) fn push(&mut self, header: BatchHeader, parts: [&[u8]; 2]) {
         self.end = header.offsets().end;
         self.batches.reserve(BATCH_HEADER_BYTES + header.body_bytes as usize);
         self.batches.extend_from_slice(&header.encode());
@@ -69,8 +79,7 @@ impl Excerpt {
             return TakeOutcome::Malformed;
         };
         let named = 2 + publisher.len();
-        let mut piece =
-            PartialBatch { start: range.start.max(header.base_offset), ..PartialBatch::default() };
+        let mut piece = PartialBatch::default();
         for offset in header.offsets() {
             let before = rest;
             let Some(message) = take_message(&mut rest) else { return TakeOutcome::Malformed };
@@ -78,25 +87,21 @@ impl Excerpt {
                 continue;
             }
             let bytes = before.len() - rest.len();
-            let alone = self.is_empty() && piece.count == 0;
-            let most = if alone { self.single_bytes_max.max(*bytes_max) } else { *bytes_max };
+            let is_alone = self.is_empty() && piece.count == 0;
             let more = BATCH_HEADER_BYTES + named + piece.bytes + bytes;
-            if !self.has_room(more, most) {
+            if !self.takes(more, *bytes_max, is_alone) {
                 self.needed = more;
                 piece.is_full = true;
                 break;
             }
-            piece.first.get_or_insert(messages.len() - before.len());
-            piece.retained |= message.flags.retain();
-            piece.bytes += bytes;
-            piece.count += 1;
+            piece.add(offset, messages.len() - before.len(), bytes, message.flags.retain());
         }
         self.push_piece(header, messages, named, &piece);
         if piece.is_full { TakeOutcome::Full } else { TakeOutcome::All }
     }
 
     /// Adds a piece of a batch, behind its publisher's name, which takes the first `named` bytes.
-    fn push_piece(
+    pub(crate) fn push_piece(
         &mut self,
         header: &BatchHeader,
         body: &[u8],
@@ -121,15 +126,27 @@ impl Excerpt {
 
 /// Consecutive messages of one batch.
 #[derive(Default)]
-struct PartialBatch {
+pub(crate) struct PartialBatch {
     start: u64,
-    count: u32,
+    pub count: u32,
     /// Where the first one begins in the body.
     first: Option<usize>,
-    bytes: usize,
+    pub bytes: usize,
     retained: bool,
     /// Whether the next one did not fit.
     is_full: bool,
+}
+
+impl PartialBatch {
+    /// Adds the next message, which begins at `first` in the body if it is the first one.
+    pub fn add(&mut self, offset: u64, first: usize, bytes: usize, retained: bool) {
+        if self.first.is_none() {
+            (self.first, self.start) = (Some(first), offset);
+        }
+        self.retained |= retained;
+        self.bytes += bytes;
+        self.count += 1;
+    }
 }
 
 impl TakeBatch for Excerpt {
@@ -170,7 +187,7 @@ impl JournalReader {
         bytes_max: usize,
         single_bytes_max: usize,
     ) -> Result<Excerpt, ReadError> {
-        let mut excerpt = Excerpt { end: range.start, single_bytes_max, ..Excerpt::default() };
+        let mut excerpt = Excerpt::starting_at(range.start, single_bytes_max);
         let limits = ReadLimits { offsets: range, bytes_max };
         if self.gather(&limits, &mut excerpt)? {
             excerpt.end = excerpt.end.max(limits.offsets.end);
@@ -221,6 +238,10 @@ impl MessageColumns {
             }
             if crc32c::crc32c(body) != header.body_checksum {
                 return Err(Flaw::BodyDamaged);
+            }
+            if body.is_empty() {
+                self.end = self.end.max(first.min(range.end)); // withheld: this reader may not have them
+                continue;
             }
             match self.take(&header, body, &limits) {
                 TakeOutcome::All => {}

@@ -29,6 +29,7 @@ mod journal;
 mod keep_tests;
 mod log;
 mod message;
+mod narrowed_excerpt;
 mod pending;
 mod reader;
 mod receipt;
@@ -65,6 +66,7 @@ pub use error::{AppendError, Damage, JournalFailure, OpenError, ReadError, Salva
 pub use format::{Flaw, JournalIdentity, MessageFlags};
 pub use journal::{Journal, JournalOptions};
 pub use message::{FoundMessage, StoredMessage};
+pub use narrowed_excerpt::{JudgedMessage, MayRead};
 pub use reader::{Followed, JournalReader, StateBatch};
 pub use receipt::RecoveryReceipt;
 pub use remote_protocol::{

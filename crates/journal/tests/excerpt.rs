@@ -74,6 +74,66 @@ fn a_remote_reader_gets_every_range_whatever_the_bound() {
     }
 }
 
+/// The messages that a reader gets that may not have all, and the bytes that it was sent.
+fn narrowed(
+    reader: &mut JournalReader,
+    range: std::ops::Range<u64>,
+    bytes_max: usize,
+    is_seen: impl Fn(u64) -> bool,
+) -> (MessageColumns, Vec<u8>) {
+    let (mut columns, mut sent) = (MessageColumns::starting_at(range.start), Vec::new());
+    let number = |topic: &str| topic.strip_prefix("n/").unwrap().parse().unwrap();
+    while columns.end < range.end {
+        let from = columns.end;
+        let excerpt = reader
+            .narrowed_excerpt(from..range.end, bytes_max, 10_000, &mut |one| {
+                is_seen(number(one.topic))
+            })
+            .unwrap();
+        assert!(excerpt.end > from, "it gets on");
+        assert!(columns.take_excerpt(&excerpt.batches, from, &range, usize::MAX).unwrap());
+        assert_eq!(columns.end, excerpt.end);
+        sent.extend(excerpt.batches);
+    }
+    (columns, sent)
+}
+
+#[test]
+fn a_reader_that_may_not_have_all_gets_the_rest_with_the_same_offsets() {
+    let (_dir, mut reader) = journal("narrowed");
+    let kinds: [fn(u64) -> bool; 5] =
+        [|_| true, |_| false, |n| n % 2 == 0, |n| n % 7 < 3, |n| n == 39];
+    for is_seen in kinds {
+        for (start, end) in [(0, 40), (0, 1), (5, 6), (3, 29), (39, 40)] {
+            let here = reader.read(start..end, usize::MAX).unwrap();
+            for bytes_max in [0, 200, 10_000] {
+                let (got, sent) = narrowed(&mut reader, start..end, bytes_max, is_seen);
+                let wanted: Vec<i64> =
+                    (start..end).filter(|n| is_seen(*n)).map(|n| n as i64).collect();
+                assert_eq!(got.offset, wanted);
+                for (at, offset) in got.offset.iter().enumerate() {
+                    let row = (offset - here.offset[0]) as usize;
+                    assert_eq!(got.payload.get(at), here.payload.get(row));
+                    assert_eq!(got.receive_ns[at], here.receive_ns[row]);
+                }
+                let told = |needle: &[u8]| sent.windows(needle.len()).any(|some| some == needle);
+                assert!(!told(b"SECRET"));
+                assert_eq!(told(b"pump"), !wanted.is_empty(), "nor who sent what is withheld");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_withheld_costs_one_header_however_much_it_is() {
+    let (_dir, mut reader) = journal("withheld");
+    let nothing = reader.narrowed_excerpt(0..40, 10_000, 10_000, &mut |_| false).unwrap();
+    assert_eq!((nothing.end, nothing.batches.len()), (40, 44));
+    let all = reader.excerpt(0..40, 10_000, 10_000).unwrap();
+    let same = reader.narrowed_excerpt(0..40, 10_000, 10_000, &mut |_| true).unwrap();
+    assert_eq!(same.batches, all.batches);
+}
+
 #[test]
 fn a_message_without_room_is_named_with_its_bytes() {
     let (_dir, mut reader) = journal("room");

@@ -29,7 +29,7 @@ RIGHTS = tuple(right for right in get_args(Right) if right != "all")
 TOPICS_MAX = 1_024
 """Topics of a rule, and names in it."""
 RULES_MAX = 1_000_000
-EVERYWHERE = ("#", "$SYS/#")
+EVERYWHERE = ("#", "$SYS/#", "$slipring/to/#")
 AREAS = ("clients", "memory", "log", "requests")
 """What an operator may administer; an administrator may administer `access` and `tokens`, too."""
 

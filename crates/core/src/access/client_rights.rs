@@ -2,32 +2,68 @@
 
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
+
+use super::tree::WhoKey;
 use super::{AccessPolicy, FilterAccess, Identity, Right, Subject};
 
-/// A policy as it is for one client.
+/// A policy as it is for one client. A later policy replaces the earlier one in place, so that whoever keeps the rights
+/// of a client for long keeps no old policy.
 #[derive(Debug)]
 pub struct ClientRights {
-    /// The rules.
-    pub policy: Arc<AccessPolicy>,
+    bound: ArcSwap<BoundPolicy>,
     /// Who the client is.
     pub identity: Arc<Identity>,
     /// The client identifier.
     pub client_id: Box<str>,
 }
 
+/// A policy, and the numbers that it has for the client: they are looked up once, not for each topic.
+#[derive(Debug)]
+struct BoundPolicy {
+    policy: Arc<AccessPolicy>,
+    keys: Box<[WhoKey]>,
+}
+
+impl BoundPolicy {
+    fn new(policy: &Arc<AccessPolicy>, subject: Subject<'_>) -> Arc<Self> {
+        let keys = policy.keys_of(subject).into();
+        Arc::new(Self { policy: Arc::clone(policy), keys })
+    }
+}
+
 impl ClientRights {
+    /// The rights of a client by a policy.
+    pub fn new(policy: &Arc<AccessPolicy>, identity: Arc<Identity>, client_id: &str) -> Self {
+        let bound = BoundPolicy::new(policy, Subject { identity: &identity, client_id });
+        Self { bound: ArcSwap::new(bound), identity, client_id: client_id.into() }
+    }
+
     /// The client as rules see it.
     pub fn subject(&self) -> Subject<'_> {
         Subject { identity: &self.identity, client_id: &self.client_id }
     }
 
+    /// Whether they are those of somebody by a policy.
+    pub fn is_of(&self, policy: &Arc<AccessPolicy>, identity: &Arc<Identity>) -> bool {
+        Arc::ptr_eq(&self.bound.load().policy, policy) && Arc::ptr_eq(&self.identity, identity)
+    }
+
+    /// Decides by this policy from now on.
+    pub fn follow(&self, policy: &Arc<AccessPolicy>) {
+        if !Arc::ptr_eq(&self.bound.load().policy, policy) {
+            self.bound.store(BoundPolicy::new(policy, self.subject()));
+        }
+    }
+
     /// Whether the client may do this on a topic.
     pub fn allow(&self, right: Right, topic: &str) -> bool {
-        self.policy.allows(self.subject(), right, topic)
+        let bound = self.bound.load();
+        bound.policy.grant_by(&bound.keys, self.subject(), topic).allows(right)
     }
 
     /// How much of a filter the client may use.
     pub fn filter_access(&self, right: Right, filter: &str) -> FilterAccess {
-        self.policy.filter_access(self.subject(), right, filter)
+        self.bound.load().policy.filter_access(self.subject(), right, filter)
     }
 }

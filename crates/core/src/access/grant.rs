@@ -3,7 +3,7 @@
 use super::Right;
 
 /// The rights that rules allow and deny on a topic. A rule that denies wins over every rule that allows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Grant {
     may: u16,
     may_not: u16,
@@ -32,6 +32,14 @@ impl Grant {
     pub(super) fn of_rule(rights: &[Right], is_allowed: bool) -> Self {
         let bits = rights.iter().fold(0, |bits, right| bits | right.bit());
         if is_allowed { Self { may: bits, may_not: 0 } } else { Self { may: 0, may_not: bits } }
+    }
+
+    pub(super) fn allowed(self) -> u16 {
+        self.may
+    }
+
+    pub(super) fn denied(self) -> u16 {
+        self.may_not
     }
 
     /// Whether a rule mentions the right at all.

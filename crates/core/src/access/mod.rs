@@ -3,6 +3,7 @@
 //!
 //! Pure: it knows no connection, no clock and no file.
 
+mod change;
 mod client_rights;
 mod grant;
 mod identity;
@@ -15,6 +16,7 @@ mod right;
 mod rule;
 mod tree;
 
+pub use change::{PolicyChange, RightSet};
 pub use client_rights::ClientRights;
 pub use grant::Grant;
 pub use identity::{Identity, Subject};

@@ -13,13 +13,13 @@ pub struct AccessPolicy {
     is_enforced: bool,
     /// Whether a subscription that is wider than the right is narrowed; otherwise it is refused.
     pub narrows: bool,
-    rules: Vec<AccessRule>,
+    pub(super) rules: Vec<AccessRule>,
     /// Roles of users.
     roles: HashMap<Box<str>, Box<[Box<str>]>>,
-    keys: WhoKeys,
+    pub(super) keys: WhoKeys,
     tree: RuleTree,
     /// The rules about each [`Who`], by their index.
-    about: Vec<Vec<u32>>,
+    pub(super) about: Vec<Vec<u32>>,
 }
 
 /// The answer to a question, and the rule that decided.
@@ -44,7 +44,7 @@ pub enum FilterAccess {
 
 /// The number of each [`Who`]; separate maps, so that a look-up makes no text.
 #[derive(Debug, Default)]
-struct WhoKeys {
+pub(super) struct WhoKeys {
     count: WhoKey,
     anyone: Option<WhoKey>,
     known: Option<WhoKey>,
@@ -91,6 +91,11 @@ impl AccessPolicy {
             return Grant::EVERYTHING;
         }
         self.tree.grant(&self.keys_of(subject), subject, topic)
+    }
+
+    /// What somebody may do on a topic, with the numbers that [`AccessPolicy::keys_of`] has found.
+    pub(super) fn grant_by(&self, keys: &[WhoKey], subject: Subject<'_>, topic: &str) -> Grant {
+        if self.is_enforced { self.tree.grant(keys, subject, topic) } else { Grant::EVERYTHING }
     }
 
     /// Whether somebody may do this on a topic.
@@ -160,17 +165,6 @@ impl AccessPolicy {
         }
     }
 
-    /// Whether another policy has the same rules about somebody.
-    pub fn is_same_for(&self, other: &Self, subject: Subject<'_>) -> bool {
-        fn about<'a>(policy: &'a AccessPolicy, subject: Subject<'_>) -> Vec<&'a AccessRule> {
-            let mut rules: Vec<usize> = policy.rules_about(subject).collect();
-            rules.sort_unstable();
-            rules.dedup();
-            rules.into_iter().map(|at| &policy.rules[at]).collect()
-        }
-        self.is_enforced == other.is_enforced && about(self, subject) == about(other, subject)
-    }
-
     /// The number of rules.
     pub fn len(&self) -> usize {
         self.rules.len()
@@ -198,7 +192,7 @@ impl AccessPolicy {
     }
 
     /// The numbers of everything that somebody is.
-    fn keys_of(&self, subject: Subject<'_>) -> Vec<WhoKey> {
+    pub(super) fn keys_of(&self, subject: Subject<'_>) -> Vec<WhoKey> {
         let keys = &self.keys;
         let identity = subject.identity;
         let user = identity.user.as_deref();
@@ -215,6 +209,17 @@ impl AccessPolicy {
 }
 
 impl WhoKeys {
+    /// The number of a [`Who`] that rules are about.
+    pub(super) fn get(&self, who: &Who) -> Option<WhoKey> {
+        match who {
+            Who::Anyone => self.anyone,
+            Who::Known => self.known,
+            Who::User(name) => self.users.get(name).copied(),
+            Who::Role(name) => self.roles.get(name).copied(),
+            Who::Claim(name, value) => self.claims.get(name)?.get(value).copied(),
+        }
+    }
+
     fn make(&mut self, who: &Who) -> WhoKey {
         let count = &mut self.count;
         let new = || {

@@ -19,7 +19,7 @@ pub enum Who {
 }
 
 /// A rule: these may, or may not, do this on those topics.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AccessRule {
     pub(super) who: Box<[Who]>,
     pub(super) grant: Grant,

@@ -101,6 +101,12 @@ pub trait Desk {
     /// but the requester's session changed.
     fn changed(&mut self, change: &Self::Change, at: ClockReading) -> Option<ChangeMessages>;
 
+    /// What is needed to see an entry.
+    const SEEING: Right;
+
+    /// A message about a change, with those entries only whose names pass; None if none is left.
+    fn narrowed(&self, message: &[u8], may_see: &dyn Fn(&str) -> bool) -> Option<Vec<u8>>;
+
     /// The limit that changes and subscriptions can reach, and how often they reached it since the last call.
     fn take_reached(&mut self) -> (Limit, u64);
 

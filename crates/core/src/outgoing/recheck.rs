@@ -7,12 +7,18 @@ use crate::access::{ClientRights, Right};
 use crate::{Delivery, Priority};
 
 impl Outgoing {
-    /// The client's rights have changed: QoS 0 messages that wait are dropped, because they have no topic any more that
+    /// The client may have lost rights: QoS 0 messages that wait are dropped, because they have no topic any more that
     /// could be checked; the others are checked when they are sent. Returns how many were dropped.
     pub fn recheck(&mut self, rights: Arc<ClientRights>) -> u32 {
-        self.recheck = Some(rights);
+        self.check_queued(rights);
         let priorities = [Priority::Low, Priority::Normal, Priority::High];
         priorities.map(|priority| self.shrink_outbox(priority, 0)).iter().sum()
+    }
+
+    /// Checks each QoS 1 and 2 message that waits now before it is sent.
+    pub fn check_queued(&mut self, rights: Arc<ClientRights>) {
+        self.recheck = Some(rights);
+        self.end_recheck();
     }
 
     /// Whether the client may still have a message that waited. What concerns a request was decided with the request.

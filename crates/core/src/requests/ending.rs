@@ -273,6 +273,32 @@ impl<C: Participant> RequestBook<C> {
         GivenBack::Again(asked, handings)
     }
 
+    /// The requests that a service has and may no longer serve, by their topics.
+    pub fn held_without_right(
+        &self,
+        session: SessionKey,
+        may_serve: impl Fn(&str) -> bool,
+    ) -> Vec<RequestKey> {
+        let place = self.services.place(session);
+        let service = place.and_then(|place| self.services.at(place));
+        let is_denied = |key: &RequestKey| {
+            self.open.get(key).is_some_and(|open| !may_serve(open.asked.message.topic()))
+        };
+        service.map(|service| service.sorted(is_denied)).unwrap_or_default()
+    }
+
+    /// The open requests of an asker that it may no longer ask, by their topics.
+    pub fn asked_without_right(
+        &self,
+        session: SessionKey,
+        may_ask: impl Fn(&str) -> bool,
+    ) -> Vec<RequestKey> {
+        let is_denied = |key: &RequestKey| {
+            self.open.get(key).is_some_and(|open| !may_ask(open.asked.message.topic()))
+        };
+        self.keys_of(session, is_denied)
+    }
+
     /// The session of an asker is over: the requests to cancel. Answers that waited for it are given up.
     pub fn asker_gone(&mut self, session: SessionKey) -> Vec<RequestKey> {
         let answered = self.answers_stored(session);

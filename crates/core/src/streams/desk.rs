@@ -112,6 +112,19 @@ impl Desk for Streams {
         Some(events.iter().flat_map(|(event, some)| self.announce(*event, some)).collect())
     }
 
+    const SEEING: Right = Right::Stream;
+
+    fn narrowed(&self, message: &[u8], may_see: &dyn Fn(&str) -> bool) -> Option<Vec<u8>> {
+        let mut told: serde_json::Value = serde_json::from_slice(message).ok()?;
+        let indices: Vec<u32> = serde_json::from_value(told["indices"].take()).ok()?;
+        let names: Vec<String> = serde_json::from_value(told["names"].take()).ok()?;
+        let seen = indices.into_iter().zip(names).filter(|(_, name)| may_see(name));
+        let (indices, names): (Vec<u32>, Vec<String>) = seen.unzip();
+        let is_empty = names.is_empty();
+        (told["indices"], told["names"]) = (indices.into(), names.into());
+        (!is_empty).then(|| json(&told))
+    }
+
     fn take_reached(&mut self) -> (Limit, u64) {
         (Limit::Streams, self.take_unread())
     }

@@ -17,7 +17,7 @@ const POSITIONS_MAX: usize = 1 << 20;
 #[derive(Debug)]
 pub(super) struct StreamSubscription {
     session: SessionKey,
-    filter: Box<str>,
+    pub filter: Box<str>,
     pub identifier: u32,
     pub packet_bytes_max: usize,
     positions: BTreeMap<StreamIndex, ReadPosition>,
@@ -158,6 +158,37 @@ impl StreamReaders {
         reader.due.extend(arrival.map(|arrival| (arrival, number, stream)));
     }
 
+    /// The subscriptions of a session.
+    pub fn of(&self, session: SessionKey) -> Vec<u64> {
+        let reader = self.sessions.get(&session);
+        reader.map(|reader| reader.filters.values().copied().collect()).unwrap_or_default()
+    }
+
+    /// A subscription is narrowed by these rights from now on.
+    pub fn set_rights(&mut self, number: u64, rights: &Arc<ClientRights>) {
+        if let Some(one) = self.subscriptions.get_mut(&number) {
+            one.rights = Some(Arc::clone(rights));
+        }
+    }
+
+    /// Whether a subscription reads a stream.
+    pub fn reads(&self, number: u64, stream: StreamIndex) -> bool {
+        self.subscriptions.get(&number).is_some_and(|one| one.positions.contains_key(&stream))
+    }
+
+    /// A subscription reads a stream no more.
+    pub fn take_away(&mut self, number: u64, stream: StreamIndex) {
+        let Some(one) = self.subscriptions.get_mut(&number) else { return };
+        let Some(position) = one.positions.remove(&stream) else { return };
+        self.positions -= 1;
+        if let (Some(arrival), Some(reader)) = (position.due, self.sessions.get_mut(&one.session)) {
+            reader.due.remove(&(arrival, number, stream));
+        }
+        if let Some(numbers) = self.streams.get_mut(&stream) {
+            numbers.remove(&number);
+        }
+    }
+
     /// Ends a subscription of a session; returns whether it had one with this filter.
     pub fn leave(&mut self, session: SessionKey, filter: &str) -> bool {
         let Some(reader) = self.sessions.get_mut(&session) else { return false };
@@ -188,14 +219,7 @@ impl StreamReaders {
     /// Forgets a removed stream.
     pub fn forget(&mut self, stream: StreamIndex) {
         for number in self.streams.remove(&stream).unwrap_or_default() {
-            let Some(one) = self.subscriptions.get_mut(&number) else { continue };
-            let Some(position) = one.positions.remove(&stream) else { continue };
-            self.positions -= 1;
-            if let (Some(arrival), Some(reader)) =
-                (position.due, self.sessions.get_mut(&one.session))
-            {
-                reader.due.remove(&(arrival, number, stream));
-            }
+            self.take_away(number, stream);
         }
     }
 }

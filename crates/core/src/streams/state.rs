@@ -10,7 +10,7 @@ use super::catalog::{Catalog, StreamEntry};
 use super::declare::StreamsChange;
 use super::readers::{DueChunk, StreamReaders, is_match};
 use super::ring::{Chunk, Ring};
-use crate::access::Right;
+use crate::access::{ClientRights, Right};
 use crate::desk::{ChangeEvent, ChangeMessages};
 use crate::ledger::StreamRecord;
 use crate::publishers::Publishers;
@@ -201,6 +201,29 @@ impl Streams {
             let next = if from_newest { ring.next() } else { ring.first() };
             let arrival = ring.from(next).map(|chunk| chunk.arrival);
             self.readers.add(subscription, stream, next, arrival);
+        }
+    }
+
+    /// The rights of a session have changed: its subscriptions read what they allow, each stream from where it was. A
+    /// stream that is new to a subscription is read from its next chunk on.
+    pub fn judge(&mut self, session: SessionKey, rights: &Arc<ClientRights>) {
+        for number in self.readers.of(session) {
+            self.readers.set_rights(number, rights);
+            let Some(filter) = self.readers.get(number).map(|one| one.filter.clone()) else {
+                continue;
+            };
+            for (stream, entry) in self.catalog.iter_from(StreamIndex::new(0)) {
+                let is_seen =
+                    is_match(&filter, &entry.name) && rights.allow(Right::Stream, &entry.name);
+                match (is_seen, self.readers.reads(number, stream)) {
+                    (false, true) => self.readers.take_away(number, stream),
+                    (true, false) => {
+                        let next = self.rings.get(&stream).map(Ring::next);
+                        next.into_iter().for_each(|next| self.readers.add(number, stream, next, None));
+                    }
+                    _ => {}
+                }
+            }
         }
     }
 

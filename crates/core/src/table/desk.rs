@@ -14,7 +14,7 @@ use super::{ClockReading, event_message, values};
 use crate::access::Right;
 use crate::desk::{
     ChangeEvent, ChangeMessages, Declaration, DeclaredEntry, Desk, DeskBounds, ENVELOPE_BYTES,
-    FoundIndices, INDEX_BYTES, Problem, ProblemCode, RequestRefusal, Requester, json, page,
+    FoundIndices, INDEX_BYTES, Problem, ProblemCode, RequestRefusal, Requester, json, page, refuse,
 };
 use crate::{Limit, Limits, Offset, ParameterIndex, Principal, SessionKey};
 
@@ -24,6 +24,10 @@ const DEFINITIONS_BYTES_MAX: usize = 256 << 20;
 const NOT_ALLOWED: &str = "you have no right to declare this name";
 
 const IS_STREAM: &str = "a stream has this name; take another one";
+
+fn sorted_indices(indices: impl Iterator<Item = u32>) -> RangeSet {
+    sorted(indices.map(ParameterIndex::new).collect())
+}
 
 impl Desk for Table {
     type Request = TableRequest;
@@ -120,6 +124,21 @@ impl Desk for Table {
         Some(events.map(|(event, set)| event_message(registry, event, set, None)).collect())
     }
 
+    const SEEING: Right = Right::Select;
+
+    fn narrowed(&self, message: &[u8], may_see: &dyn Fn(&str) -> bool) -> Option<Vec<u8>> {
+        let mut told: serde_json::Value = serde_json::from_slice(message).ok()?;
+        let ranges: Vec<(u32, u32)> = serde_json::from_value(told["ranges"].take()).ok()?;
+        let all: RangeSet = ranges.into_iter().map(|(first, count)| first..first + count).collect();
+        let is_seen = |index: &u32| {
+            let entry = self.registry.entries.known(ParameterIndex::new(*index));
+            entry.is_some_and(|entry| may_see(&entry.name))
+        };
+        let seen: RangeSet = all.indices().filter(is_seen).collect();
+        told["ranges"] = serde_json::json!(pairs(&seen));
+        (!seen.is_empty()).then(|| json(&told))
+    }
+
     fn take_reached(&mut self) -> (Limit, u64) {
         (Limit::SelectionBytes, self.groups.take_uncompared())
     }
@@ -151,16 +170,25 @@ impl Table {
     ) -> Answered {
         let Requester { from: Principal { session, client_id, .. }, bounds, .. } = requester;
         let Declaration { entries: asked, mut problems } = declaration;
+        // Before anything else is looked at: what exists is told only to who may declare it.
+        let denied = asked.iter().filter(|one| !requester.may(Right::Declare, &one.name));
+        let denied = denied.map(|one| one.problem(ProblemCode::NotAllowed, NOT_ALLOWED));
+        refuse(denied.collect())?;
         requester.expect_whole(ENVELOPE_BYTES + INDEX_BYTES * asked.len())?;
         let streams = asked.iter().filter(|one| (requester.is_taken)(&one.name));
         problems.extend(streams.map(|one| one.problem(ProblemCode::Clash, IS_STREAM)));
-        let denied = asked.iter().filter(|one| !requester.may(Right::Declare, &one.name));
-        problems.extend(denied.map(|one| one.problem(ProblemCode::NotAllowed, NOT_ALLOWED)));
         problems.extend(self.beyond_quota(&asked, requester));
         let declared = self.registry.declare(*session, client_id, &asked, bounds, problems);
         let Declared { indices, change } = declared.map_err(RequestRefusal::of)?;
         if let Some(owner) = requester.owner() {
             self.registry.own(&change.added.union(&change.revived), owner);
+        }
+        if !requester.sees_all() {
+            let named = indices.iter().map(|index| index.get()).zip(&asked);
+            let muted = named.filter(|(_, one)| !requester.may(Right::Publish, &one.name));
+            let muted = sorted_indices(muted.map(|(index, _)| index));
+            let judged = sorted_indices(indices.iter().map(|index| index.get()));
+            self.registry.publishers.mute(*session, &judged, &muted);
         }
         Ok((json(&self.indices(indices)), change))
     }
@@ -193,11 +221,11 @@ impl Table {
     }
 
     fn remove(&mut self, names: &[String], force: bool, requester: &Requester<'_>) -> Answered {
-        let denied = names.iter().find(|name| !requester.may(Right::Declare, name));
-        if let Some(name) = denied {
-            let problem = Problem::new(0, name, ProblemCode::NotAllowed, NOT_ALLOWED);
-            return Err(RequestRefusal::of(vec![problem]));
-        }
+        let denied = names.iter().enumerate();
+        let denied = denied.filter(|(_, name)| !requester.may(Right::Declare, name));
+        let denied =
+            denied.map(|(at, name)| Problem::new(at, name, ProblemCode::NotAllowed, NOT_ALLOWED));
+        refuse(denied.collect())?;
         let (change, errors) = self.registry.remove(requester.from.session, names, force);
         let (removed, revision) = (change.removed.len(), self.registry.entries.revision());
         let removed = RemovedCount { removed, revision };

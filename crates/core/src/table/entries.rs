@@ -12,7 +12,7 @@ use super::Names;
 use super::definition::Definition;
 use super::versions::DefinitionVersions;
 use crate::desk::INDICES_MAX;
-use crate::{Owner, ParameterIndex, Shares};
+use crate::{Offset, Owner, ParameterIndex, Shares};
 
 /// The most removed parameters that are remembered. Beyond it the ones removed first are forgotten.
 const REMOVED_MAX: usize = 65_536;
@@ -120,6 +120,13 @@ impl Entries {
     /// An existing or removed parameter.
     pub fn known(&self, index: ParameterIndex) -> Option<&Entry> {
         self.slot(index).map(|slot| &slot.entry)
+    }
+
+    /// The name of an existing or removed parameter, and the first offset at which it had this index.
+    pub fn known_since(&self, index: ParameterIndex) -> Option<(Arc<str>, Offset)> {
+        let (found, version) = self.versions.iter_from(index).next()?;
+        let name = &self.known(index)?.name;
+        (found == index).then(|| (Arc::clone(name), version.since))
     }
 
     /// The newest index that a name has or had.

@@ -27,6 +27,8 @@ pub enum SampleRefused {
     OtherTable { given: u32, ours: u32 },
     #[error("{name} has the index {index}, and this client has not declared it; declare it first")]
     NotDeclared { index: ParameterIndex, name: Box<str> },
+    #[error("the frame has no samples, and this client may not publish on its topic")]
+    NotAllowed,
     #[error("{name} (index {index}) is declared as {declared}, and the frame has {given}")]
     OtherKind { index: ParameterIndex, name: Box<str>, declared: &'static str, given: &'static str },
     #[error(
@@ -41,6 +43,9 @@ pub enum SampleRefused {
     #[error("{name} is declared as {declared}: {why}")]
     Text { name: Box<str>, declared: &'static str, why: PlainError },
 }
+
+/// The name of a parameter that its publisher may not know.
+const HIDDEN: &str = "no parameter of this client";
 
 /// Checks whether the table can accept a frame as a whole.
 pub(super) fn check(
@@ -61,7 +66,10 @@ pub(super) fn check(
     for run in view.runs() {
         registry.publishers.may_publish(session, run.ranges()).map_err(|index| {
             let index = ParameterIndex::new(index);
-            SampleRefused::NotDeclared { index, name: name(index) }
+            // Whose name this is, a client learns by other requests only.
+            let is_hidden = plan.access.is_enforced();
+            let name = if is_hidden { HIDDEN.into() } else { name(index) };
+            SampleRefused::NotDeclared { index, name }
         })?;
         current.check(&run).map_err(|index| SampleRefused::OtherKind {
             index,

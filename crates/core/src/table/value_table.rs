@@ -208,15 +208,38 @@ impl Table {
         readers.serve(messages, registry, &state(registry, current, at), outlet)
     }
 
-    /// A session keeps only those declarations whose names pass; it publishes the others no longer.
-    pub fn keep_declared(&mut self, session: SessionKey, is_kept: impl Fn(&str) -> bool) {
-        let Self { registry, orphaned, .. } = self;
-        let entries = &registry.entries;
-        let is_kept = |index| {
-            let entry = entries.get(ParameterIndex::new(index));
-            entry.is_none_or(|entry| is_kept(&entry.name))
-        };
-        orphaned.add(&registry.publishers.keep_only(session, is_kept));
+    /// The parameters that a session has declared, from an index on: at most so many, with their names.
+    pub fn declared_by(
+        &self,
+        session: SessionKey,
+        from: u32,
+        most: usize,
+    ) -> Vec<(u32, Arc<str>)> {
+        let declared = self.registry.publishers.of(session).unwrap_or_default();
+        let named = declared.indices().filter(|index| *index >= from).filter_map(|index| {
+            let entry = self.registry.entries.get(ParameterIndex::new(index))?;
+            Some((index, Arc::clone(&entry.name)))
+        });
+        named.take(most).collect()
+    }
+
+    /// Of these parameters, a session has lost the right to declare some, and may not publish others: it publishes them no
+    /// longer.
+    pub fn judge_declared(
+        &mut self,
+        session: SessionKey,
+        judged: &RangeSet,
+        lost: &RangeSet,
+        muted: &RangeSet,
+    ) {
+        self.registry.publishers.mute(session, judged, muted);
+        self.orphaned.add(&self.registry.publishers.take_from(session, lost));
+    }
+
+    /// Ends all reading of a session, until its subscriptions are entered again.
+    pub fn stop_all(&mut self, session: SessionKey) {
+        self.groups.leave_all(session);
+        self.readers.stop_all(ReaderId::Client(session));
     }
 
     /// Ends a session's selection with this filter, if it has one.

@@ -157,7 +157,7 @@ impl DefinitionVersions {
     }
 
     /// All versions from an index on, by index, and of one parameter the oldest first.
-    fn iter_from(
+    pub(super) fn iter_from(
         &self,
         index: ParameterIndex,
     ) -> impl Iterator<Item = (ParameterIndex, &DefinitionVersion)> {

@@ -146,10 +146,10 @@ impl Broker {
         let find = |topic: &str| {
             let policy = &self.plan.load().access;
             let routes = self.topics.routes();
-            let audience = routes.audience(topic, SessionKey::BROKER, policy);
-            let mut found = candidates(&audience, &routes.services(topic, policy));
-            found.retain(|found| found.client.may(policy, Right::Serve, topic));
-            found
+            let mut audience = routes.audience(topic, SessionKey::BROKER, policy);
+            // Before it is looked who says that it serves: who may not serve says nothing.
+            audience.keep(|target| target.client.may(policy, Right::Serve, topic));
+            candidates(&audience, &routes.services(topic, policy))
         };
         let mut book = self.requests.book();
         let around = Surroundings {

@@ -118,7 +118,7 @@ impl Feed {
                 ChunkRefused::Time => Reason::PayloadFormatInvalid,
             }
         })?;
-        SharedStreams::tell(broker, self, told);
+        broker.streams.tell(broker, self, told);
         self.paths.find(broker, from, message.topic); // those messages had routes of their own
         Ok(())
     }
@@ -162,8 +162,7 @@ impl SharedStreams {
         self.begin_use(broker);
         let identifier = options.identifier;
         let topics = SelectionFilter::parse(filter).and_then(SelectionFilter::filter);
-        let policy = &broker.plan.load().access;
-        let rights = client.narrowing(policy, Right::Stream, topics.unwrap_or(filter));
+        let rights = client.narrowing(&broker.plan, Right::Stream, topics.unwrap_or(filter));
         let rights = rights.as_ref();
         let selection = Selection { filter, identifier, needs, packet_bytes_max, rights };
         let mut inner = self.lock();

@@ -76,7 +76,7 @@ fn look_for_silence(broker: &Broker, feed: &mut Feed) -> bool {
     let told = inner.table.check_silent(&rules, broker.clock.arrival());
     let has_more = inner.table.is_going_stale;
     drop(inner);
-    SharedTable::tell(broker, feed, told);
+    broker.table.tell(broker, feed, told);
     has_more
 }
 

@@ -107,7 +107,7 @@ impl slipring_core::SubscriptionChecks for Choosing<'_> {
 /// The rights that narrow a selection of parameters. A list of names is always narrowed.
 fn selection_rights(broker: &Broker, client: &Client, filter: &str) -> Option<Arc<ClientRights>> {
     let topics = SelectionFilter::parse(filter).and_then(SelectionFilter::filter);
-    client.narrowing(&broker.plan.load().access, Right::Select, topics.unwrap_or("#"))
+    client.narrowing(&broker.plan, Right::Select, topics.unwrap_or("#"))
 }
 
 impl SharedTable {

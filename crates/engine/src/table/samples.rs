@@ -24,7 +24,7 @@ pub(crate) fn is_frame(message: &Publish<'_>) -> bool {
 /// The reason code for a refused sample.
 fn reason_of(refused: &SampleRefused) -> Reason {
     match refused {
-        SampleRefused::NotDeclared { .. } => Reason::NotAuthorized,
+        SampleRefused::NotDeclared { .. } | SampleRefused::NotAllowed => Reason::NotAuthorized,
         SampleRefused::Full { .. }
         | SampleRefused::Samples { .. }
         | SampleRefused::Runs { .. }
@@ -42,6 +42,11 @@ impl Feed {
         // Read before the table is locked: it is the larger part of the work.
         let taken = read_frame(message.payload, &mut inflated).and_then(|view| {
             self.work.add(frame_steps(&view));
+            // A frame without samples is a message like any other: its topic decides.
+            let route = self.paths.found();
+            if view.samples() == 0 && !route.grant.allows(route.publishing) {
+                return Err(SampleRefused::NotAllowed);
+            }
             broker.table.take_frame(broker, from.session, &view, self)
         });
         self.work.add_text(inflated.len());
