@@ -47,9 +47,10 @@ __all__ = [
     "Value",
     "Writer",
     "__version__",
+    "access_rules_about",
+    "check_access_rule",
     "check_filter",
     "check_topic",
-    "check_access_rule",
     "check_verifier",
     "commit_consumer",
     "decode_frame",
@@ -96,7 +97,19 @@ class Plan:
         right: str,
         topic: str,
     ) -> tuple[bool, int | None]: ...
+    def filter_access(
+        self,
+        asker: tuple[str | None, list[str], list[tuple[str, str]], str],
+        right: str,
+        topics: str,
+    ) -> str: ...
 
+def access_rules_about(
+    rules: list[tuple[list[str], bool, list[str], list[str]]],
+    asker: tuple[str | None, list[str], list[tuple[str, str]], str],
+    right: str,
+    topic: str,
+) -> list[int]: ...
 def check_access_rule(rule: tuple[list[str], bool, list[str], list[str]]) -> None: ...
 def check_verifier(text: str) -> None: ...
 def make_verifier(password: bytes, salt: bytes, iterations: int) -> str: ...

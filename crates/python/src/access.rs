@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use pyo3::prelude::*;
 use slipring_core::Plan;
-use slipring_core::access::{AccessPolicy, AccessRule, Identity, Right, RuleError, Subject};
+use slipring_core::access::{
+    AccessPolicy, AccessRule, FilterAccess, Identity, Right, RuleError, Subject,
+};
 
 use crate::plan::refused;
 
@@ -54,17 +56,71 @@ pub(crate) type Asker = (Option<String>, Vec<String>, Vec<(String, String)>, Str
 /// Whether rules allow somebody to do this on a topic, and the index of the rule that decided.
 pub(crate) fn decide(
     plan: &Plan,
-    (user, roles, claims, client_id): Asker,
+    asker: Asker,
     right: &str,
     topic: &str,
 ) -> PyResult<(bool, Option<usize>)> {
-    let right: Right = right.parse().map_err(|()| refused(RuleError::Right(right.to_owned())))?;
+    let right = parse_right(right)?;
+    let (identity, client_id) = identity(asker);
+    let subject = Subject { identity: &identity, client_id: &client_id };
+    let decision = plan.access.decide(subject, right, topic);
+    Ok((decision.is_allowed, decision.rule))
+}
+
+/// How much of a filter somebody may use: `whole`, `part` or `nothing`.
+pub(crate) fn filter_access(
+    plan: &Plan,
+    asker: Asker,
+    right: &str,
+    filter: &str,
+) -> PyResult<&'static str> {
+    let right = parse_right(right)?;
+    let (identity, client_id) = identity(asker);
+    let subject = Subject { identity: &identity, client_id: &client_id };
+    Ok(match plan.access.filter_access(subject, right, filter) {
+        FilterAccess::Whole => "whole",
+        FilterAccess::Part => "part",
+        FilterAccess::Nothing => "nothing",
+    })
+}
+
+/// The indices of the rules that are about somebody, a right and a topic, or a part of a filter's topics.
+#[pyfunction]
+pub(crate) fn access_rules_about(
+    rules: Vec<RuleTuple>,
+    asker: Asker,
+    right: &str,
+    topic: &str,
+) -> PyResult<Vec<usize>> {
+    let right = parse_right(right)?;
+    let (identity, client_id) = identity(asker);
+    let subject = Subject { identity: &identity, client_id: &client_id };
+    let mut about = Vec::new();
+    for (at, (who, _, rights, topics)) in rules.iter().enumerate() {
+        // As a rule that allows: then a policy of this rule alone says whether it is about the question.
+        let rule = AccessRule::parse(who, true, rights, topics).map_err(refused)?;
+        let alone = AccessPolicy::enforced(vec![rule], HashMap::new());
+        let is_about = if topic.contains(['+', '#']) {
+            alone.filter_access(subject, right, topic) != FilterAccess::Nothing
+        } else {
+            alone.allows(subject, right, topic)
+        };
+        if is_about {
+            about.push(at);
+        }
+    }
+    Ok(about)
+}
+
+fn parse_right(name: &str) -> PyResult<Right> {
+    name.parse().map_err(|()| refused(RuleError::Right(name.to_owned())))
+}
+
+fn identity((user, roles, claims, client_id): Asker) -> (Identity, String) {
     let identity = Identity {
         user: user.map(String::into_boxed_str),
         roles: roles.into_iter().map(String::into_boxed_str).collect(),
         claims: claims.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
     };
-    let subject = Subject { identity: &identity, client_id: &client_id };
-    let decision = plan.access.decide(subject, right, topic);
-    Ok((decision.is_allowed, decision.rule))
+    (identity, client_id)
 }

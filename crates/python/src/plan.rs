@@ -194,6 +194,16 @@ impl Plan {
         access::decide(&self.0, (user, roles, claims, client_id), right, topic)
     }
 
+    /// How much of a filter somebody may use: `whole`, `part` or `nothing`.
+    fn filter_access(
+        &self,
+        asker: access::Asker,
+        right: &str,
+        topics: &str,
+    ) -> PyResult<&'static str> {
+        access::filter_access(&self.0, asker, right, topics)
+    }
+
     fn __repr__(&self) -> String {
         format!("{:?}", self.0)
     }

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from slipring.cli.access_rules import access
 from slipring.cli.answer import answer
 from slipring.cli.declare import declare
 from slipring.cli.dictionary import dictionary
@@ -40,6 +41,7 @@ app.add_typer(pipeline, name="pipeline")
 app.add_typer(journal, name="journal")
 app.add_typer(dictionary, name="dictionary")
 app.add_typer(stream, name="stream")
+app.add_typer(access, name="access")
 app.add_typer(sessions, name="sessions")
 app.add_typer(clients, name="clients")
 

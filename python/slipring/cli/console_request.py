@@ -20,12 +20,12 @@ ConsoleUrl = Annotated[
 CONSOLE = "http://127.0.0.1:8080"
 
 
-def ask(url: str, path: str, body: Json | None = None) -> Json:
+def ask(url: str, path: str, body: Json | None = None, method: str | None = None) -> Json:
     """The console's answer; a request with a body asks it to do something."""
     address = f"{url.rstrip('/')}{path}"
     if not address.startswith(("http://", "https://")):
         raise ConnectError(f"'{url}' is not the address of a console, such as {CONSOLE}")
-    request = urllib.request.Request(address)  # noqa: S310 (checked)
+    request = urllib.request.Request(address, method=method)  # noqa: S310 (checked)
     if body is not None:
         request.data = json.dumps(body).encode()
         request.add_header("content-type", "application/json")

@@ -27,10 +27,11 @@ def password(
     """
     from slipring.control.users import verifier_of
 
-    print(f'password = "{verifier_of(_ask(), iterations)}"')
+    print(f'password = "{verifier_of(ask_password(), iterations)}"')
 
 
-def _ask() -> str:
+def ask_password() -> str:
+    """A password from a prompt, or from standard input; never from the command line."""
     if sys.stdin.isatty():
         answer: str = typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
         return answer

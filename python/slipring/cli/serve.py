@@ -35,13 +35,11 @@ def run_serve(
 
 
 async def _serve(config: Config, read: Read | None) -> None:
-    broker: Broker
-    loop, stop = asyncio.get_running_loop(), asyncio.Event()
+    loop, stop, told = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     if read:
-        # The loop calls it later, when there is a broker.
-        loop.add_signal_handler(signal.SIGHUP, lambda: _reload(broker, read))
+        loop.add_signal_handler(signal.SIGHUP, told.set)
     elif signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as `nohup` sets it
         loop.add_signal_handler(signal.SIGHUP, stop.set)
     broker = Broker(config)
@@ -53,6 +51,7 @@ async def _serve(config: Config, read: Read | None) -> None:
     if console:
         broker.console = Endpoint.at("console", "http", console.url.removeprefix("http://"))
     print(_ready_line(broker, console), flush=True)
+    reloading = asyncio.create_task(_reload_when_told(broker, read, told))
     try:
         async with asyncio.TaskGroup() as group:
             group.create_task(broker.run(stop))
@@ -60,12 +59,22 @@ async def _serve(config: Config, read: Read | None) -> None:
                 group.create_task(console.serve(stop))
     except* SlipringError as failed:
         raise failed.exceptions[0] from None
+    finally:
+        reloading.cancel()
 
 
-def _reload(broker: Broker, read: Read) -> None:
+async def _reload_when_told(broker: Broker, read: Read | None, told: asyncio.Event) -> None:
+    """Signals that come while the file is read are one."""
+    while read:
+        await told.wait()
+        told.clear()
+        await _reload(broker, read)
+
+
+async def _reload(broker: Broker, read: Read) -> None:
     """Read the file again; a file with a mistake changes nothing."""
     try:
-        broker.reload(read())
+        await broker.reload(read)
     except ConfigError as error:
         log.error("config: nothing is changed: %s", error)  # noqa: TRY400 (the mistake is not ours)
         return

@@ -28,8 +28,8 @@ DIGITS_MAX = 9
 SIZE_CHARACTERS_MAX = 64
 UNSPECIFIED = ("0.0.0.0", "::")  # noqa: S104 (printed as the address by a console that listens everywhere)
 ELSEWHERE = (
-    "sessions are ended, clients disconnected, levels set and the memory budget changed from the "
-    "broker's own machine only; "
+    "sessions are ended, clients disconnected, levels set, the memory budget changed, and rights "
+    "and users seen and changed from the broker's own machine only; "
     "run the command there, with --console http://127.0.0.1:PORT\n"
 )
 NOT_UNDERSTOOD = f'send JSON: {{"client_ids": ["..."]}}, at most {NAMED_MAX} of them\n'
@@ -100,7 +100,7 @@ async def _named(request: Request) -> list[str] | Refused:
 
 async def operator_body(request: Request, not_understood: str) -> bytes | Refused:
     """The JSON of a request that changes something, if this machine asks."""
-    if not _is_from_here(request):
+    if not is_from_here(request):
         return ELSEWHERE, 403
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         return not_understood, 415
@@ -114,7 +114,7 @@ async def operator_body(request: Request, not_understood: str) -> bytes | Refuse
     return (not_understood, 413) if body is None else body
 
 
-def _is_from_here(request: Request) -> bool:
+def is_from_here(request: Request) -> bool:
     """Whether it comes from this machine and names it by a loopback address or localhost.
 
     The name matters: a foreign page can let its own name resolve to this machine (DNS rebinding).

@@ -44,7 +44,7 @@ class RuleSection(Section):
         min_length=1,
         max_length=TOPICS_MAX,
         description="`user:NAME`, `role:NAME`, `claim:NAME=VALUE` of a token, `known` (everybody "
-        "who has proved a name) or `anyone`.",
+        "who has proved a name), `anonymous` (everybody else) or `anyone`.",
         examples=[("role:engineer", "user:anna")],
     )
     allow: tuple[Right, ...] = Field(
@@ -86,6 +86,13 @@ class AccessSection(Section):
         description="What happens to a subscription to more than its client may read: `refuse` it "
         "(0x87), or `narrow` it to what the client may read. Selections of parameters are always "
         "narrowed.",
+    )
+    folder: str = Field(
+        "",
+        max_length=4_096,
+        description="Folder of further files with `[[access.rule]]` and `[[user]]`, `*.toml` in "
+        "the order of their names; read again within a second when they change. A relative path "
+        "begins at the config file.",
     )
     rule: tuple[RuleSection, ...] = Field((), max_length=RULES_MAX, description="Rules.")
 

@@ -6,9 +6,14 @@ import logging
 import os
 import secrets
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from slipring.control.access_changes import AccessChanges
+from slipring.control.access_merge import with_granted
+from slipring.control.access_places import AccessTables
+from slipring.control.access_store import AccessStore
 from slipring.control.archive import archive_location, make_archive
 from slipring.control.broker_log import BrokerLog
 from slipring.control.budget_watch import BudgetWatch
@@ -25,12 +30,12 @@ from slipring.control.overview import WINDOW_S, Overview
 from slipring.control.plan import make_plan
 from slipring.control.pulse import Pulse
 from slipring.control.receipt import log_lines
-from slipring.control.reload import applied_text, reload, waiting_text
+from slipring.control.reload import Reload, applied_text, reload, waiting_text
 from slipring.control.row_rates import stream_row
 from slipring.discovery.announcement import Announcement
 from slipring.discovery.endpoint import Endpoint
 from slipring.errors import ConfigError, EngineError, ListenError, StartError
-from slipring.native import Engine, Listener, version
+from slipring.native import Engine, Listener, Plan, version
 
 POLL_S = 0.25
 """How often the control plane fetches the engine's events and counters."""
@@ -53,13 +58,18 @@ class Broker:
 
     def __init__(self, config: Config) -> None:
         """Open the journal and listen; StartError says why not."""
+        store = AccessStore(config.data)
+        grants = store.read()
+        config = with_granted(config, AccessTables(grants.rules, grants.users))
         self.config = config
         self._started_s = time.monotonic()
         self.overview = Overview()
         self.polled = asyncio.Condition()
         archive, folder = archive_location(config), _journal_folder(config)
         share_free_memory()
-        self.engine = _start(config, folder)
+        self.plan = make_plan(config)
+        self.engine = _start(config, self.plan, folder)
+        self.access = AccessChanges(self, store, grants)
         self.log = BrokerLog(config.name, self.engine)
         try:
             self.log.apply(config.log)
@@ -91,12 +101,24 @@ class Broker:
         for doubt in config.doubts:
             log.warning("config: %s", doubt)
 
-    def reload(self, wanted: Config) -> None:
+    async def reload(self, read: Callable[[], Config]) -> None:
         """Apply what can change while running; after a ConfigError nothing has changed."""
+        async with self.access.lock:
+            found, plan = await asyncio.to_thread(self._read_again, read)
+            self.log.apply(found.config.log)
+            await asyncio.to_thread(self.engine.apply, plan)
+            self.config, self.plan = found.config, plan
+            self.access.forget_folder()
+        self._tell_reload(found)
+
+    def _read_again(self, read: Callable[[], Config]) -> tuple[Reload, Plan]:
+        # What was granted while running stays, also if the file names another data folder.
+        grants = self.access.grants
+        wanted = with_granted(read(), AccessTables(grants.rules, grants.users))
         found = reload(self.config, wanted, journaling=self.receipt is not None)
-        self.log.apply(found.config.log)
-        self.engine.apply(make_plan(found.config))
-        self.config = found.config
+        return found, make_plan(found.config)
+
+    def _tell_reload(self, found: Reload) -> None:
         for change in found.applied:
             log.info("config: %s", applied_text(change))
         is_told = any(change.key == "limits.memory_bytes" for change in found.applied)
@@ -130,7 +152,10 @@ class Broker:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Poll the engine until told to stop; then stop the engine."""
-        watching = asyncio.create_task(self.consumers.run(stop))
+        watching = [
+            asyncio.create_task(self.consumers.run(stop)),
+            asyncio.create_task(self.access.watch(stop)),
+        ]
         try:
             await self.discovery.open()
             if self.archive:
@@ -143,7 +168,7 @@ class Broker:
         finally:
             stops = [self.engine.stop, *([self.archive.stop] if self.archive else [])]
             stop.set()
-            await asyncio.gather(*map(asyncio.to_thread, stops), self.discovery.close(), watching)
+            await asyncio.gather(*map(asyncio.to_thread, stops), self.discovery.close(), *watching)
             if not self.engine.failure:
                 self.poll()
             await asyncio.to_thread(self.log.finish)
@@ -189,10 +214,10 @@ class Broker:
             self.log.write(healed)
 
 
-def _start(config: Config, journal: Path | None) -> Engine:
+def _start(config: Config, plan: Plan, journal: Path | None) -> Engine:
     try:
         return Engine(
-            make_plan(config),
+            plan,
             listeners=[_listener(section) for section in config.listeners],
             journal=journal,
             segment_bytes=config.journal.segment_bytes,

@@ -7,6 +7,9 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from slipring.control.access import AccessSection
+from slipring.control.access_folder import read_folder
+from slipring.control.access_places import AccessTables
+from slipring.control.access_store import AccessStore
 from slipring.control.address import Address
 from slipring.control.discovery import DiscoverySection
 from slipring.control.journal import RULES_MAX, DurabilitySection, JournalSection, doubts, unkept
@@ -143,7 +146,8 @@ class Config(Section):
     @property
     def has_users(self) -> bool:
         """Whether clients differ by who they are: then rights are asked for."""
-        named = bool(self.user) or bool(self.access.rule)
+        # A folder counts even if it is empty: a disk that is not mounted must not open the broker.
+        named = bool(self.user) or bool(self.access.rule) or bool(self.access.folder)
         return named or any(listener.proves for listener in self.listeners)
 
     @property
@@ -209,6 +213,7 @@ def _key(listener: ListenerSection) -> str:
 def load_config(file: Path | None = None, *, again: bool = False, **overrides: Any) -> Config:
     """Read a file, and apply the options of the command line over it; None is an absent option.
 
+    Rules and users of the folder and of the store are added to those of the file.
     A file that is read `again` and is empty is refused: it is being written, or was lost.
     """
     values = _read(file) if file else {}
@@ -218,6 +223,7 @@ def load_config(file: Path | None = None, *, again: bool = False, **overrides: A
     for key, value in overrides.items():
         if value is not None:
             _set(values, key.split("__"), value)
+    _add_places(values, file)
     try:
         return Config.model_validate(values)
     except ValidationError as error:
@@ -232,6 +238,27 @@ def _read(file: Path) -> dict[str, Any]:
         raise ConfigError(f"cannot read the config file {file}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file} is not valid TOML: {error}") from None
+
+
+def _add_places(values: dict[str, Any], file: Path | None) -> None:
+    """Add the rules and users of other places; what is not as it should be is left for pydantic."""
+    access, data = values.get("access"), values.get("data", Config.model_fields["data"].default)
+    if isinstance(access, dict) and isinstance(access.get("folder"), str) and access["folder"]:
+        folder = (file.parent if file else Path()) / access["folder"]
+        values["access"] = access | {"folder": str(folder.absolute())}
+        _add(values, read_folder(folder))
+    if isinstance(data, str | Path):
+        grants = AccessStore(Path(data)).read()
+        _add(values, AccessTables(grants.rules, grants.users))
+
+
+def _add(values: dict[str, Any], tables: AccessTables) -> None:
+    access, users = values.get("access", {}), values.get("user", [])
+    if tables.users and isinstance(users, list):
+        values["user"] = [*users, *tables.users]
+    rules = access.get("rule", []) if isinstance(access, dict) else None
+    if tables.rules and isinstance(rules, list):
+        values["access"] = access | {"rule": [*rules, *tables.rules]}
 
 
 def _set(values: dict[str, Any], path: list[str], value: object) -> None:

@@ -49,6 +49,8 @@ KINDS = {
     "unauthorized": EventKind(
         "access", "warning", "has no right to ", "more clients did what they have no right to"
     ),
+    "rights changed": EventKind("access", "info", "", "more changes of rights"),
+    "rights kept": EventKind("access", "error", "", "times the files of rules were refused"),
     "subscribed": EventKind(
         "subscriptions", "debug", "subscribed ", "more subscriptions were made"
     ),
@@ -152,5 +154,5 @@ KINDS = {
     "lost": EventKind("broker", "warning", "", "events were lost: too many at once"),
 }
 """Every kind of event. `lost` counts events that were not fetched in time. The control plane itself
-notices `full`, `healed`, `silent`, `answers`, `unarchived` and `archiving`; the others come from
-the engine."""
+notices `full`, `healed`, `silent`, `answers`, `unarchived`, `archiving`, `rights changed` and
+`rights kept`; the others come from the engine."""

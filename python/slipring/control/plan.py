@@ -8,11 +8,14 @@ from slipring.control.priorities import PrioritySection
 from slipring.native import Plan
 
 
-def make_plan(config: Config) -> Plan:
-    """Collect everything the engine needs to decide without asking Python."""
+def make_plan(config: Config, *, memory_bytes: int | None = None) -> Plan:
+    """Collect everything the engine needs to decide without asking Python.
+
+    `memory_bytes` is a memory budget that was set while running.
+    """
+    budget = memory_bytes or config.limits.memory_bytes or default_budget_bytes()
     return Plan(
-        config.limits.model_dump()
-        | {"memory_bytes": config.limits.memory_bytes or default_budget_bytes()},
+        config.limits.model_dump() | {"memory_bytes": budget},
         listeners=[listener.limits(config.limits) for listener in config.listeners],
         journal=config.journal.model_dump() | {"rules": _levels(config.durability)},
         priorities=_levels(config.priority),

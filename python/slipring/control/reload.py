@@ -44,22 +44,38 @@ def reload(running: Config, wanted: Config, *, journaling: bool) -> Reload:
     `journaling` says whether the broker has a journal open.
     """
     config = _checked(_meanwhile(running, wanted, journaling=journaling))
-    if running.user and not config.user and not config.allow_anonymous:
+    if not config.allow_anonymous:
+        refuse_opening(running, config)
+    return Reload(config, changes(running, config), changes(config, wanted))
+
+
+def refuse_opening(running: Config, wanted: Config) -> None:
+    """Refuse to lose the last user, or the last rule.
+
+    Mosquitto let everyone in after a password file was emptied (CVE-2018-12550).
+    """
+    if running.user and not wanted.user:
         raise ConfigError(_NOBODY_LEFT)
-    return Reload(config, _changes(running, config), _changes(config, wanted))
+    if running.has_users and not wanted.has_users:
+        raise ConfigError(_NO_RULE_LEFT)
 
 
 _NOBODY_LEFT = (
     "there is no [[user]] in the file any more, and without users everyone is let in; if that is "
     "intended, write allow_anonymous = true, otherwise the file may be cut"
 )
-"""Mosquitto let everyone in after a password file was emptied (CVE-2018-12550)."""
+_NO_RULE_LEFT = (
+    "there is no [[access.rule]] and no user any more, and without them everybody may do "
+    "everything; if that is intended, write allow_anonymous = true, otherwise the file may be cut"
+)
 
 
 def applied_text(change: Change) -> str:
     """Describe a change that is in force now."""
     if isinstance(change.before or change.after, UserSection | ListenerSection):
         return f"{change.key} {_fate(change)}"
+    if change.key == "access.rule":
+        return f"access: {rules_text(change.before, change.after)}"
     if isinstance(change.after, SecretStr):
         user, _, field = change.key.rpartition(": ")
         return f"{user} has another {field}"
@@ -106,8 +122,11 @@ def _own_limits(running: ListenerSection, wanted: Config) -> ListenerSection:
 
 def _checked(config: Config) -> Config:
     """Check the mixture: two safe files can make an unsafe one."""
+    # Users and rules have been checked one by one, and there may be very many.
+    checked = {"user": config.user, "access": config.access}
+    values = config.model_dump(exclude_unset=True, exclude=set(checked)) | checked
     try:
-        return Config.model_validate(config.model_dump(exclude_unset=True))
+        return Config.model_validate(values)
     except ValidationError as error:
         raise ConfigError(
             f"some of the changes need a restart, and the others are not valid without them: "
@@ -115,21 +134,22 @@ def _checked(config: Config) -> Config:
         ) from None
 
 
-def _changes(before: Config, after: Config) -> list[Change]:
+def changes(before: Config, after: Config) -> list[Change]:
+    """Every key whose value differs."""
     old, new = _flat(before), _flat(after)
-    changes: list[Change] = []
+    found: list[Change] = []
     for key in {**old, **new}:
         was, now = old.get(key), new.get(key)
         if isinstance(was, Section) and isinstance(now, Section):
             was_keys, now_keys = dict(was), dict(now)
-            changes += (
-                Change(f"{key}: {name}", was_keys[name], now_keys[name])
-                for name in was_keys
-                if was_keys[name] != now_keys[name]
+            found += (
+                Change(f"{key}: {name}", was_keys.get(name), now_keys.get(name))
+                for name in {**was_keys, **now_keys}
+                if was_keys.get(name) != now_keys.get(name)
             )
         elif was != now:
-            changes.append(Change(key, was, now))
-    return changes
+            found.append(Change(key, was, now))
+    return found
 
 
 def _flat(config: Config) -> dict[str, object]:
@@ -143,6 +163,17 @@ def _flat(config: Config) -> dict[str, object]:
         else:
             flat[name] = value
     return flat
+
+
+def rules_text(before: object, after: object) -> str:
+    """How many rules are new, and how many are gone: there may be very many."""
+    was, now = (set(rules) if isinstance(rules, tuple) else set() for rules in (before, after))
+    new, gone = len(now - was), len(was - now)
+    return f"{new} {_rules(new)} new, {gone} {_rules(gone)} gone"
+
+
+def _rules(count: int) -> str:
+    return "rule is" if count == 1 else "rules are"
 
 
 def _fate(change: Change) -> str:

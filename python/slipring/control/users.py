@@ -51,12 +51,19 @@ class UserSection(Section):
         examples=[("engineer",)],
     )
 
+    @property
+    def where(self) -> str:
+        """The place that has this user, for people."""
+        return "the config file"
+
 
 def refuse_duplicates(users: tuple[UserSection, ...]) -> tuple[UserSection, ...]:
     """Refuse a name that is used twice."""
     for name, count in Counter(user.name for user in users).items():
         if count > 1:
-            raise ValueError(f"the name '{name}' is there twice")
+            places = sorted({user.where for user in users if user.name == name})
+            where = f": {' and '.join(places)}" if len(places) > 1 else ""
+            raise ValueError(f"the name '{name}' is there twice{where}")
     return users
 
 

@@ -47,6 +47,7 @@ pub enum FilterAccess {
 pub(super) struct WhoKeys {
     count: WhoKey,
     anyone: Option<WhoKey>,
+    anonymous: Option<WhoKey>,
     known: Option<WhoKey>,
     users: HashMap<Box<str>, WhoKey>,
     roles: HashMap<Box<str>, WhoKey>,
@@ -200,6 +201,8 @@ impl AccessPolicy {
         if let Some(user) = user {
             all.extend(keys.known);
             all.extend(keys.users.get(user));
+        } else {
+            all.extend(keys.anonymous);
         }
         all.extend(self.roles_of(subject).filter_map(|role| keys.roles.get(role)));
         let claims = identity.claims.iter();
@@ -228,6 +231,7 @@ impl WhoKeys {
         };
         match who {
             Who::Anyone => *self.anyone.get_or_insert_with(new),
+            Who::Anonymous => *self.anonymous.get_or_insert_with(new),
             Who::Known => *self.known.get_or_insert_with(new),
             Who::User(name) => *self.users.entry(name.clone()).or_insert_with(new),
             Who::Role(name) => *self.roles.entry(name.clone()).or_insert_with(new),

@@ -21,6 +21,7 @@ struct Words {
 fn words() -> impl Strategy<Value = Words> {
     let who = prop_oneof![
         Just("anyone"),
+        Just("anonymous"),
         Just("known"),
         Just("user:anna"),
         Just("user:ben"),
@@ -73,6 +74,7 @@ fn naive(rules: &[Words], who: &Identity, right: Right, topic: &str) -> bool {
     let site = who.claims.first().map(|(_, value)| &**value);
     let is_one = |name: &&str| match *name {
         "anyone" => true,
+        "anonymous" => who.user.is_none(),
         "known" => who.user.is_some(),
         "role:engineer" => is_engineer,
         "claim:site=a" => site == Some("a"),

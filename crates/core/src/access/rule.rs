@@ -8,6 +8,8 @@ use super::{Grant, Right};
 pub enum Who {
     /// Every client.
     Anyone,
+    /// Every client that has proved no name.
+    Anonymous,
     /// Every client that has proved a name.
     Known,
     /// A user.
@@ -30,7 +32,7 @@ pub struct AccessRule {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
     /// It names nobody that can be understood.
-    #[error("'{0}' is nobody: write anyone, known, user:NAME, role:NAME or claim:NAME=VALUE")]
+    #[error("'{0}' is nobody: write anyone, anonymous, known, user:NAME, role:NAME or claim:NAME=VALUE")]
     Who(String),
     /// There is no such right.
     #[error("'{0}' is no right: {list}", list = rights())]
@@ -79,6 +81,7 @@ impl Who {
         let named = |name: &str| if name.is_empty() { Err(refused()) } else { Ok(name.into()) };
         match text.split_once(':') {
             None if text == "anyone" => Ok(Self::Anyone),
+            None if text == "anonymous" => Ok(Self::Anonymous),
             None if text == "known" => Ok(Self::Known),
             Some(("user", name)) => named(name).map(Self::User),
             Some(("role", name)) => named(name).map(Self::Role),

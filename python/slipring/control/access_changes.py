@@ -1,0 +1,186 @@
+"""Changes of rights while the broker runs: granted, revoked, or found in the folder.
+
+Each makes a new configuration and plan, which the engine takes as a whole. Work that grows with the
+number of rules is done in threads, so that neither traffic nor the console waits for it.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slipring.control.access import RuleSection
+from slipring.control.access_folder import FolderState, folder_state, read_folder
+from slipring.control.access_grants import AccessGrants
+from slipring.control.access_merge import with_folder, with_granted
+from slipring.control.access_places import AccessTables
+from slipring.control.access_store import AccessStore
+from slipring.control.config import Config
+from slipring.control.plan import make_plan
+from slipring.control.reload import Change, applied_text, changes, refuse_opening
+from slipring.control.users import UserSection
+from slipring.errors import ConfigError
+from slipring.native import Plan
+
+if TYPE_CHECKING:
+    from slipring.control.broker import Broker
+
+LOOK_S = 0.25
+"""How often the folder is looked at. A change counts when the next look finds the same."""
+TOLD_MAX = 20
+"""Changes of one reading of the folder that get an event each."""
+LAST_ONE = (
+    "{} is the last one, and without users and rules everybody may do everything; "
+    "add another before you remove it"
+)
+
+
+class AccessChanges:
+    """Makes changes one at a time; `lock` is held while one is made, by a reload too."""
+
+    def __init__(self, broker: "Broker", store: AccessStore, grants: AccessGrants) -> None:
+        self._broker = broker
+        self._store = store
+        self.grants = grants
+        self.lock = asyncio.Lock()
+        self.trouble: str | None = None
+        """Why the files of the folder are not in force as they are; None if they are."""
+        self._in_force: FolderState | str | None = None
+        self._seen: FolderState | str | None = None
+
+    async def grant(self, rule: RuleSection) -> str:
+        """Add a rule that allows or denies; return its name."""
+        name = ""
+
+        def add(grants: AccessGrants) -> AccessGrants:
+            nonlocal name
+            grants, name = grants.with_rule(rule)
+            return grants
+
+        await self._change(add, lambda: f"rule {name} is new: {rule_words(rule)}")
+        return name
+
+    async def revoke(self, name: str) -> None:
+        """Remove a rule that was granted while running."""
+        await self._change(lambda grants: grants.without_rule(name), f"rule {name} is gone")
+
+    async def add_user(self, user: UserSection) -> None:
+        """Add a user, who may connect at once."""
+        await self._change(lambda grants: grants.with_user(user), f"user '{user.name}' is new")
+
+    async def remove_user(self, name: str) -> None:
+        """Remove a user, whose connections end at once."""
+        await self._change(lambda grants: grants.without_user(name), f"user '{name}' is gone")
+
+    async def change_user(
+        self, name: str, *, verifier: str | None = None, roles: tuple[str, ...] | None = None
+    ) -> None:
+        """Give a user another password, other roles, or both."""
+        what = [*(["another password"] if verifier else []), *(_roles(roles))]
+        await self._change(
+            lambda grants: grants.with_changed_user(name, verifier=verifier, roles=roles),
+            f"user '{name}' has {' and '.join(what)}",
+        )
+
+    async def watch(self, stop: asyncio.Event) -> None:
+        """Look at the folder until told to stop."""
+        while not stop.is_set():
+            await self.look()
+            try:
+                async with asyncio.timeout(LOOK_S):
+                    await stop.wait()
+            except TimeoutError:
+                continue
+
+    async def look(self) -> None:
+        """Read the files of the folder again if they have changed, and change no more."""
+        folder = self._broker.config.access.folder
+        if not folder:
+            return
+        state = await asyncio.to_thread(_state, Path(folder))
+        is_settled, self._seen = state == self._seen, state
+        if is_settled and state != self._in_force:
+            async with self.lock:
+                await self._read(Path(folder), state)
+
+    def forget_folder(self) -> None:
+        """Have the folder read again: another one may be meant."""
+        self._in_force = None
+
+    async def _read(self, folder: Path, state: FolderState | str) -> None:
+        running = self._broker.config
+        self._in_force = state
+        try:
+            config, plan, found = await asyncio.to_thread(self._read_plan, running, folder)
+        except ConfigError as error:
+            if self.trouble != str(error):
+                self.trouble = str(error)
+                self._tell("rights kept", f"the rules in force stay: {error}")
+            return
+        self.trouble = None
+        if found:
+            await self._apply(config, plan)
+        for change in found[:TOLD_MAX]:
+            self._tell("rights changed", applied_text(change))
+        if len(found) > TOLD_MAX:
+            self._tell("rights changed", f"and {len(found) - TOLD_MAX} more in {folder}")
+
+    def _read_plan(self, running: Config, folder: Path) -> tuple[Config, Plan, list[Change]]:
+        config = with_folder(running, read_folder(folder))
+        refuse_opening(running, config)
+        return config, self._plan(config), changes(running, config)
+
+    async def _change(
+        self, make: Callable[[AccessGrants], AccessGrants], told: str | Callable[[], str]
+    ) -> None:
+        async with self.lock:
+            grants, config, plan = await asyncio.to_thread(self._changed, make)
+            if grants == self.grants:
+                return
+            await asyncio.to_thread(self._store.write, grants)
+            self.grants = grants
+            await self._apply(config, plan)
+        self._tell("rights changed", told if isinstance(told, str) else told())
+
+    def _changed(
+        self, make: Callable[[AccessGrants], AccessGrants]
+    ) -> tuple[AccessGrants, Config, Plan]:
+        running = self._broker.config
+        grants = make(self.grants)
+        config = with_granted(running, AccessTables(grants.rules, grants.users))
+        if running.user and not config.user:
+            raise ConfigError(LAST_ONE.format("this user"))
+        if running.has_users and not config.has_users:
+            raise ConfigError(LAST_ONE.format("this rule"))
+        return grants, config, self._plan(config)
+
+    def _plan(self, config: Config) -> Plan:
+        """A plan in which only rights change: the memory budget may be that of an operator."""
+        budget = self._broker.engine.status()["memory"]["budget"]
+        return make_plan(config, memory_bytes=budget)
+
+    async def _apply(self, config: Config, plan: Plan) -> None:
+        await asyncio.to_thread(self._broker.engine.apply, plan)
+        self._broker.config, self._broker.plan = config, plan
+
+    def _tell(self, kind: str, text: str) -> None:
+        text = text if text.startswith("access: ") else f"access: {text}"
+        self._broker.log.write(self._broker.overview.add_own_event(kind, text, time.time_ns()))
+
+
+def rule_words(rule: RuleSection) -> str:
+    """A rule as a sentence."""
+    verb, rights = ("may", rule.allow) if rule.allow else ("may not", rule.deny)
+    return f"{', '.join(rule.who)} {verb} {', '.join(rights)} on {', '.join(rule.topics)}"
+
+
+def _roles(roles: tuple[str, ...] | None) -> list[str]:
+    return [] if roles is None else [f"the roles {', '.join(roles)}" if roles else "no role"]
+
+
+def _state(folder: Path) -> FolderState | str:
+    try:
+        return folder_state(folder)
+    except ConfigError as error:
+        return str(error)

@@ -1,0 +1,132 @@
+"""The folder of files with rules and users. A file that cannot be trusted whole is refused.
+
+Brokers let everyone in after a file was emptied (CVE-2018-12550) or could not be read
+(CVE-2017-7652). Here such a file is an error: a start fails, and a running broker keeps its rules.
+"""
+
+import os
+import stat
+import tomllib
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from pydantic import Field, ValidationError
+
+from slipring.control.access import RULES_MAX, TOPICS_MAX, RuleSection
+from slipring.control.access_places import AccessTables, placed_rule, placed_user
+from slipring.control.mistakes import explain
+from slipring.control.section import Section
+from slipring.control.users import UserSection
+from slipring.errors import ConfigError
+
+FILES_MAX = 1_000
+FILE_BYTES_MAX = 64 * 1024 * 1024
+WRITABLE_BY_OTHERS = 0o022
+
+FolderState: TypeAlias = tuple[tuple[str, int, int, int, int, int], ...]
+"""What tells whether a file has changed: name, inode, size, times and mode of each."""
+
+
+class FileRuleSection(RuleSection):
+    """A rule of a file. It names its topics: the default would widen a rule that was cut."""
+
+    topics: tuple[str, ...] = Field(min_length=1, max_length=TOPICS_MAX)
+
+
+class FileRulesSection(Section):
+    """The rules of a file."""
+
+    rule: tuple[FileRuleSection, ...] = Field((), max_length=RULES_MAX)
+
+
+class FileTables(Section):
+    """A file of the folder."""
+
+    access: FileRulesSection = FileRulesSection()
+    user: tuple[UserSection, ...] = ()
+
+
+def read_folder(folder: Path) -> AccessTables:
+    """Read every file; ConfigError names the first that is refused, and why."""
+    rules, users = [], []
+    for file in _files(folder):
+        tables = _read(file)
+        for number, rule in enumerate(tables.access.rule, 1):
+            rules.append(placed_rule(rule, f"{file.name}:{number}"))
+        users += [placed_user(user, file.name) for user in tables.user]
+    return AccessTables(tuple(rules), tuple(users))
+
+
+def folder_state(folder: Path) -> FolderState:
+    """What changes when a file does; ConfigError if the folder cannot be read."""
+    found = []
+    for file in _files(folder):
+        try:
+            seen = file.stat()
+        except OSError as error:
+            raise _unreadable(file, error) from None
+        times = (seen.st_mtime_ns, seen.st_ctime_ns)
+        found.append((file.name, seen.st_ino, seen.st_size, *times, seen.st_mode))
+    return tuple(found)
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        refuse_writable(folder, folder.stat().st_mode)
+        names = [one.name for one in folder.iterdir() if one.name.endswith(".toml")]
+    except OSError as error:
+        raise _unreadable(folder, error) from None
+    shown = sorted(name for name in names if not name.startswith("."))
+    if len(shown) > FILES_MAX:
+        raise ConfigError(f"{folder} has {len(shown)} files of rules; at most {FILES_MAX} are read")
+    return [folder / name for name in shown]
+
+
+def _read(file: Path) -> FileTables:
+    values = _toml(file, _content(file))
+    if not values.get("access") and not values.get("user"):
+        raise ConfigError(
+            f"{file} has no rule and no user; if that is intended, remove it, otherwise it may be "
+            "cut or half written"
+        )
+    try:
+        return FileTables.model_validate(values)
+    except ValidationError as error:
+        raise ConfigError(f"{file}: {explain(error, FileTables)}") from None
+
+
+def _content(file: Path) -> bytes:
+    try:
+        with file.open("rb") as stream:
+            seen = os.fstat(stream.fileno())
+            if not stat.S_ISREG(seen.st_mode):
+                raise ConfigError(f"{file} is not a file; move it out of the folder of rules")
+            refuse_writable(file, seen.st_mode)
+            content = stream.read(FILE_BYTES_MAX + 1)
+    except OSError as error:
+        raise _unreadable(file, error) from None
+    if len(content) > FILE_BYTES_MAX:
+        raise ConfigError(f"{file} has more than {FILE_BYTES_MAX} bytes; use several files")
+    return content
+
+
+def _toml(file: Path, content: bytes) -> dict[str, Any]:
+    if content and not content.endswith(b"\n"):
+        raise ConfigError(f"{file} does not end with a line feed: it may be cut or half written")
+    try:
+        return tomllib.loads(content.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ConfigError(f"{file} is not valid TOML: {error}") from None
+
+
+def refuse_writable(path: Path, mode: int) -> None:
+    """Refuse what others than the owner could have written, unless nobody can write there."""
+    if mode & WRITABLE_BY_OTHERS and not os.statvfs(path).f_flag & os.ST_RDONLY:
+        raise ConfigError(
+            f"others can write {path} (mode {stat.S_IMODE(mode):04o}), and with it give themselves "
+            f"rights: chmod go-w {path}"
+        )
+
+
+def _unreadable(path: Path, error: OSError) -> ConfigError:
+    return ConfigError(f"cannot read {path}, which has rules of access: {error.strerror}")
