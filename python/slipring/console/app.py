@@ -10,6 +10,7 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket
 
+from slipring.console.audit import audit_routes
 from slipring.console.listener import ConsoleListener
 from slipring.console.live_message import LivePosition
 from slipring.console.log_levels import log_routes
@@ -59,6 +60,7 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
         *operator_routes(broker),
         *request_routes(broker),
         *log_routes(broker),
+        *audit_routes(broker),
         Mount("/", StaticFiles(directory=static, html=True)),
     ]
     return Starlette(

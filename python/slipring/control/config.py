@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from slipring.control.access import AccessSection
 from slipring.control.address import Address
+from slipring.control.audit import AuditSection
 from slipring.control.discovery import DiscoverySection
 from slipring.control.journal import RULES_MAX, DurabilitySection, JournalSection, doubts, unkept
 from slipring.control.limits import LimitsSection
@@ -139,6 +140,7 @@ class Config(Section):
     )
 
     access: AccessSection = AccessSection()
+    audit: AuditSection = AuditSection()
 
     @property
     def has_users(self) -> bool:
