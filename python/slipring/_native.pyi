@@ -87,6 +87,7 @@ class Plan:
         anonymous: bool,
         requests: dict[str, Any],
         access: dict[str, Any],
+        audit: dict[str, Any],
     ) -> Plan: ...
     def decide(
         self,
@@ -168,6 +169,7 @@ class Engine:
         segment_bytes: int,
         threads: int,
         console_connections: int,
+        audit: tuple[str | PathLike[str], int] | None = None,
     ) -> Engine: ...
     @property
     def address(self) -> str: ...
@@ -187,6 +189,22 @@ class Engine:
     ) -> tuple[bool, int | None]: ...
     def want_events(self, kinds: Sequence[str], each_max: int) -> None: ...
     def take_events(self) -> tuple[list[Event], int, dict[str, int]]: ...
+    def audit(
+        self,
+        kind: str,
+        *,
+        user: str = "",
+        client: str = "",
+        address: str = "",
+        listener: str = "",
+        right: str = "",
+        topic: str = "",
+        rule: int | None = None,
+        outcome: str = "ok",
+        detail: str = "",
+    ) -> bool: ...
+    def want_audit(self, is_wanted: bool) -> None: ...
+    def take_audit(self) -> list[bytes]: ...
     @property
     def failure(self) -> str | None: ...
     def silence_s(self) -> float: ...

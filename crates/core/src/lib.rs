@@ -9,6 +9,7 @@
 
 pub mod access;
 mod admission;
+mod audit;
 mod auth;
 mod conversation;
 mod delivery;
@@ -50,6 +51,7 @@ mod will;
 mod work;
 
 pub use admission::{Admission, Applicant, ConnectRefusal, EarlierSession, Occupancy};
+pub use audit::{AuditKind, AuditRules};
 pub use auth::{
     Authentication, NONCE_BYTES, Password, Proof, Secret, Users, Verdict, Verifier, VerifierError,
     WRONG,

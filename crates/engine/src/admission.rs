@@ -79,6 +79,11 @@ impl Party {
         self.judged = Some(Arc::clone(&plan));
         let certified = self.connection.origin.user.is_some();
         let user_name = opening.user_name.as_deref();
+        self.connection.claim(user_name, &opening.client_id);
+        if let Some(why) = self.broker.monitor.audit.refusal() {
+            let reason = Reason::ServerUnavailable;
+            return Err(self.refuse(ConnectRefusal { reason, why, limit: None }));
+        }
         match plan.authentication.judge(user_name, &opening.proof, certified) {
             Verdict::Accepted => {
                 if let (Proof::Exchanged(_), Some(user)) = (&opening.proof, user_name) {

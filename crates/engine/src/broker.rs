@@ -142,6 +142,7 @@ impl Broker {
 
     fn replace_plan(&self, plan: Plan) {
         self.journal.follow(&plan);
+        self.monitor.audit.follow(&plan);
         memory::set_budget(plan.limits.memory_bytes);
         self.table.follow(&plan);
         let plan = Arc::new(plan);

@@ -9,7 +9,8 @@ use slipring_wire::Reason;
 
 use crate::asking::ClientRequest;
 use crate::broker::Broker;
-use crate::event::EventKind;
+use crate::connection_handle::ConnectionHandle;
+use crate::event::{EventKind, Report};
 use crate::feed::Feed;
 use crate::locks::lock;
 use crate::status::{MemoryParts, MemoryUse};
@@ -40,7 +41,8 @@ pub(crate) fn ask(asked: &ClientRequest<'_>, feed: &mut Feed, reply: &mut Vec<u8
             return Reason::NotAuthorized;
         }
         let size = message.payload.get(..SIZE_BYTES_MAX).unwrap_or(message.payload);
-        if let Err(why) = broker.change_budget(&String::from_utf8_lossy(size), &client.name) {
+        let size = String::from_utf8_lossy(size);
+        if let Err(why) = broker.change_budget(&size, &client.name, Some(connection)) {
             feed.refusal = Some(why);
             return Reason::PayloadFormatInvalid;
         }
@@ -63,7 +65,12 @@ pub(crate) fn ask(asked: &ClientRequest<'_>, feed: &mut Feed, reply: &mut Vec<u8
 
 impl Broker {
     /// Sets the budget to a size that somebody wrote; the error says what is wrong with it.
-    pub fn change_budget(&self, size: &str, by: &str) -> Result<(), String> {
+    pub fn change_budget(
+        &self,
+        size: &str,
+        by: &str,
+        connection: Option<&ConnectionHandle>,
+    ) -> Result<(), String> {
         let bytes = parse_size(size).ok_or(SIZE_EXPECTED)?;
         if !(BUDGET_BYTES_MIN..=BUDGET_BYTES_MAX).contains(&bytes) {
             return Err("the memory budget is at least 1MiB and at most 1TiB".into());
@@ -72,7 +79,11 @@ impl Broker {
         self.shortage.last_look.forget();
         self.set_budget(usize::try_from(bytes).unwrap_or(usize::MAX));
         let detail = format!("set limits.memory_bytes to {bytes}, was {before}");
-        self.monitor.report(EventKind::Budget, by, detail);
+        let right = connection.map(|_| Right::Administer);
+        let told = Report { by: connection, right, ..Report::new(EventKind::Budget, by) };
+        let told = told.detail(&detail);
+        self.monitor.record(&told.topic(MEMORY));
+        self.monitor.log(&told);
         Ok(())
     }
 

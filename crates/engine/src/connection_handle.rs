@@ -22,6 +22,8 @@ pub(crate) struct ConnectionHandle {
     pub version: OnceLock<Version>,
     /// Who the client has proved to be.
     identity: OnceLock<Arc<Identity>>,
+    /// The user name and the client identifier of its CONNECT. Nothing proves them.
+    claimed: OnceLock<(String, String)>,
     /// The connection counts for this owner's quotas.
     owner: OnceLock<Owner>,
     closing: OnceLock<Reason>,
@@ -46,6 +48,7 @@ impl ConnectionHandle {
             connected_ns: now_ns,
             version: OnceLock::new(),
             identity: certified.map(OnceLock::from).unwrap_or_default(),
+            claimed: OnceLock::new(),
             owner: OnceLock::new(),
             closing: OnceLock::new(),
             published: AtomicBool::new(false),
@@ -59,6 +62,16 @@ impl ConnectionHandle {
     /// Notes who the client has proved to be. The first proof counts.
     pub fn prove(&self, identity: Identity) {
         let _ = self.identity.set(Arc::new(identity));
+    }
+
+    /// Notes the user name and the client identifier of CONNECT.
+    pub fn claim(&self, user: Option<&str>, client_id: &str) {
+        let _ = self.claimed.set((user.unwrap_or_default().to_owned(), client_id.to_owned()));
+    }
+
+    /// The user name and the client identifier of CONNECT.
+    pub fn claimed(&self) -> Option<&(String, String)> {
+        self.claimed.get()
     }
 
     /// Who the client has proved to be when it connected. A name that nobody checked does not count.

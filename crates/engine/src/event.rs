@@ -2,6 +2,10 @@
 
 use std::fmt::Display;
 
+use slipring_core::access::Right;
+
+use crate::connection_handle::ConnectionHandle;
+
 /// Something that happened in the broker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
@@ -27,16 +31,28 @@ pub(crate) struct Report<'a> {
     pub topic: &'a str,
     pub request: &'a str,
     pub detail: &'a dyn Display,
+    /// The connection of whoever did it, for the audit.
+    pub by: Option<&'a ConnectionHandle>,
+    /// The right that it took, for the audit.
+    pub right: Option<Right>,
 }
 
 impl<'a> Report<'a> {
     /// What happened to a client, without details.
     pub fn new(kind: EventKind, client: &'a str) -> Self {
-        Self { kind, client, topic: "", request: "", detail: &"" }
+        Self { kind, client, topic: "", request: "", detail: &"", by: None, right: None }
     }
 
     pub fn topic(self, topic: &'a str) -> Self {
         Self { topic, ..self }
+    }
+
+    pub fn by(self, by: &'a ConnectionHandle) -> Self {
+        Self { by: Some(by), ..self }
+    }
+
+    pub fn right(self, right: Right) -> Self {
+        Self { right: Some(right), ..self }
     }
 
     pub fn detail(self, detail: &'a dyn Display) -> Self {
@@ -108,6 +124,8 @@ kinds! {
     Restarted = "restarted",
     /// A task that serves one client panicked and ended.
     Panicked = "panicked",
+    /// A user or an address reached a quota.
+    QuotaReached = "quota",
     /// A message came from its publisher.
     MessageReceived = "message received",
     /// A message is kept: it waits for a subscriber, or for one that is away.
@@ -156,6 +174,8 @@ kinds! {
     AnswerNotDelivered = "answer not delivered",
     /// A request or its answer was discarded: memory was short.
     RequestDropped = "request dropped",
+    /// A client read the journal, or asked for values.
+    Read = "read",
 }
 
 impl EventKind {

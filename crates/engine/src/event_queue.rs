@@ -134,7 +134,7 @@ impl EventQueue {
 }
 
 fn made(at_ns: i64, report: &Report<'_>) -> Event {
-    let Report { kind, client, topic, request, detail } = *report;
+    let Report { kind, client, topic, request, detail, .. } = *report;
     let detail = detail.to_string();
     let [client, topic, request, detail] =
         [client, topic, request, &detail].map(|text| shortened(text, TEXT_BYTES_MAX));

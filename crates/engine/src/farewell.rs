@@ -13,7 +13,7 @@ use crate::broker::Broker;
 use crate::connection::Connection;
 use crate::connection_end::ConnectionEnd;
 use crate::connection_handle::ConnectionHandle;
-use crate::event::EventKind;
+use crate::event::{EventKind, Report};
 use crate::feed::Feed;
 use crate::party::Party;
 use crate::supervision::spawn;
@@ -113,7 +113,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         }
         let known = self.party.client.is_some();
         let kind = if known { EventKind::Disconnected } else { EventKind::Refused };
-        broker.monitor.report(kind, self.party.name(), end.to_string());
+        let report = Report::new(kind, self.party.name()).by(&self.party.connection);
+        broker.monitor.tell(&report.detail(&end));
         if !stopping
             && (known || matches!(end, ConnectionEnd::Refused(_)))
             && !matches!(end, ConnectionEnd::Lost(_))

@@ -12,6 +12,7 @@
 mod acknowledged;
 mod admission;
 mod asking;
+mod audit;
 mod broker;
 mod broker_journal;
 mod budget;
@@ -98,10 +99,12 @@ use slipring_core::{Plan, ValueChanges};
 use slipring_journal::{JournalFailure, JournalOptions};
 use tokio::runtime::Handle;
 
+use audit::Audit;
 use broker::Broker;
 use locks::lock;
 use threads::Threads;
 
+pub use audit::{AuditRecord, AuditSettings, AuditStatus};
 pub use definitions::JournalDefinitions;
 pub use descriptors::Descriptors;
 pub use event::{Event, EventKind};
@@ -148,8 +151,9 @@ impl Engine {
             JournalOptions { segment_bytes: settings.segment_bytes, ..JournalOptions::default() };
         let (broker, found) = Broker::open(plan, settings.journal.as_deref(), options)?;
         let receipt = found.map(|(journal, recovered)| StartReceipt::new(&journal, recovered));
-        let listener_names = settings.listeners.iter().map(|one| one.name.clone()).collect();
+        let listener_names: Vec<String> = settings.listeners.iter().map(|one| one.name.clone()).collect();
         let broker = Arc::new(broker);
+        Audit::begin(&broker, settings.audit.clone(), Vec::clone(&listener_names))?;
         threads.begin(&broker, listeners, settings.segment_bytes);
         Ok(Self { broker, addresses, listener_names, receipt, threads: Mutex::new(Some(threads)) })
     }
@@ -188,6 +192,21 @@ impl Engine {
     /// The events since the last call.
     pub fn take_events(&self) -> FetchedEvents {
         self.broker.monitor.take_events(self.broker.clock.now_ms())
+    }
+
+    /// Adds a record of the control plane to the audit. False if there was no room for it.
+    pub fn audit(&self, record: AuditRecord) -> bool {
+        self.broker.monitor.audit.add(record)
+    }
+
+    /// Sets whether [`Engine::take_audit`] gives records.
+    pub fn want_audit(&self, is_wanted: bool) {
+        self.broker.monitor.audit.want_told(is_wanted);
+    }
+
+    /// Records of the audit that were written since the last call, as JSON; the newest 2,000.
+    pub fn take_audit(&self) -> Vec<Vec<u8>> {
+        self.broker.monitor.audit.take_told()
     }
 
     /// How long the engine's threads have left a question unanswered; zero while they answer. Asks the next
@@ -251,7 +270,7 @@ impl Engine {
     /// Sets the memory budget, until the next plan. The text is a size, such as `512MB`; the error says what is wrong with
     /// it. Returns the memory in use.
     pub fn set_memory(&self, size: &str) -> Result<MemoryUse, String> {
-        self.broker.change_budget(size, "an operator")?;
+        self.broker.change_budget(size, "an operator", None)?;
         Ok(self.broker.memory_use())
     }
 
@@ -278,6 +297,7 @@ impl Engine {
         if let Some(threads) = threads {
             threads.stop(&self.broker);
         }
+        self.broker.monitor.audit.stop();
         self.broker.journal.close()
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use slipring_core::Millis;
 
+use crate::audit::Audit;
 use crate::client::Client;
 use crate::clock::Clock;
 use crate::event::{EventKind, Report};
@@ -19,6 +20,8 @@ pub(crate) struct Monitor {
     clock: Clock,
     /// What happened, for the log.
     pub events: EventQueue,
+    /// What happened, for the audit.
+    pub audit: Audit,
     pub traffic: Traffic,
     pub prefixes: Prefixes,
     pub reached: Reached,
@@ -35,6 +38,7 @@ pub(crate) struct Monitor {
 impl Monitor {
     pub fn new(clock: Clock) -> Self {
         Self {
+            audit: Audit::new(clock.clone()),
             clock,
             events: EventQueue::default(),
             traffic: Traffic::default(),
@@ -57,6 +61,20 @@ impl Monitor {
     /// only while its kind is wanted.
     #[cold]
     pub fn tell(&self, report: &Report<'_>) {
+        let now_ns = self.clock.now_ns();
+        self.audit.see(now_ns, report);
+        self.events.add(now_ns, report);
+    }
+
+    /// Records what happened for the audit alone.
+    #[cold]
+    pub fn record(&self, report: &Report<'_>) {
+        self.audit.see(self.clock.now_ns(), report);
+    }
+
+    /// Reports what happened for the log alone.
+    #[cold]
+    pub fn log(&self, report: &Report<'_>) {
         self.events.add(self.clock.now_ns(), report);
     }
 

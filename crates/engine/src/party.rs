@@ -14,7 +14,7 @@ use crate::broker::Broker;
 use crate::client::Client;
 use crate::connection_end::{ConnectionEnd, TAKEN_OVER};
 use crate::connection_handle::ConnectionHandle;
-use crate::event::EventKind;
+use crate::event::{EventKind, Report};
 use crate::feed::Feed;
 use crate::message_events::tell_acknowledged;
 use crate::outlet::{Answers, Outlet};
@@ -181,7 +181,7 @@ impl Party {
             self.feed.publish(&self.broker, from, &message, self.conversation.version())
         };
         if reason == Reason::NotAuthorized {
-            self.unauthorized.add_unauthorized(&self.broker, client, message.topic);
+            self.unauthorized.add_unauthorized(&self.broker, &self.connection, from, &message);
         }
         if let (true, Some(id)) = (reason.is_error() && qos == QoS::ExactlyOnce, id) {
             client.state().session.release(id);
@@ -292,7 +292,8 @@ impl Party {
             let detail = format!("as {user}");
             self.broker.monitor.report(EventKind::Authenticated, &client.name, detail);
         }
-        self.broker.monitor.report(EventKind::Connected, &client.name, detail);
+        let connected = Report::new(EventKind::Connected, &client.name).by(&self.connection);
+        self.broker.monitor.tell(&connected.detail(&detail));
         if session_present {
             self.tell_waited(&client);
             self.broker.table.come_back(&client);

@@ -23,7 +23,7 @@ use crate::asking::{ClientRequest, Envelope};
 use crate::broker::Broker;
 use crate::client::Client;
 use crate::definitions::{DefinitionPage, page};
-use crate::event::EventKind;
+use crate::event::{EventKind, Report};
 use crate::journal_rights::JournalRights;
 use crate::locks::lock;
 use crate::sampled::sampled_for;
@@ -81,6 +81,8 @@ pub(crate) fn ask(asked: &ClientRequest<'_>, name: &str, reply: &mut Vec<u8>) ->
                 name: name.to_owned(),
                 body: message.payload.to_vec(),
             };
+            let read = Report::new(EventKind::Read, &client.name).topic(message.topic);
+            broker.monitor.tell(&read.by(connection).right(Right::Journal));
             spawn(broker, &client.name, question.answer());
             Reason::Success
         }

@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use slipring_core::access::{AccessPolicy, FilterAccess};
+use slipring_core::access::{AccessPolicy, FilterAccess, Right};
 use slipring_core::desk::{
     ChangeMessages, Desk, ProblemCode, RequestOutcome, RequestRefusal, Requester,
 };
@@ -17,6 +17,7 @@ use crate::asking::ClientRequest;
 use crate::broker::Broker;
 use crate::broker_journal::BrokerJournal;
 use crate::client::Client;
+use crate::event::{EventKind, Report};
 use crate::feed::Feed;
 use crate::gates::Gate;
 use crate::locks::lock;
@@ -259,6 +260,7 @@ impl<D: EngineDesk> AnyDesk for SharedDesk<D> {
         let answer_bytes_max = terms.packet_bytes.saturating_sub(envelope.bytes());
         let (outcome, told, is_written, gate) = self.answer(asked, request, answer_bytes_max);
         count_refused(&broker.monitor.reached, outcome.refused, D::Core::LIMITS);
+        tell_use(asked, name, outcome.refused);
         feed.work.add(outcome.steps);
         // The client's next message in the same batch may be a sample or a chunk already.
         feed.paths.check(broker);
@@ -316,6 +318,23 @@ impl<D: EngineDesk> AnyDesk for SharedDesk<D> {
             locked.core().end(session);
         }
     }
+}
+
+/// Tells the audit of values that were read, and of what a client may not do.
+fn tell_use(asked: &ClientRequest<'_>, name: &str, refused: Option<ProblemCode>) {
+    let ClientRequest { broker, client, connection, message, .. } = *asked;
+    let kind = match refused {
+        Some(ProblemCode::NotAllowed) => EventKind::Unauthorized,
+        None if name == "values" => EventKind::Read,
+        _ => return,
+    };
+    let right = match message.topic.starts_with("$slipring/streams/") {
+        true => Right::Stream,
+        false if name == "declare" => Right::Declare,
+        false => Right::Select,
+    };
+    let told = Report::new(kind, &client.name).topic(message.topic).by(connection).right(right);
+    broker.monitor.tell(&told);
 }
 
 /// Counts a declaration that was refused for lack of room: for all, or for one owner.

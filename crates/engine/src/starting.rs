@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::audit::AuditSettings;
 use crate::listener::{ListenerSettings, TlsError};
 
 /// The settings of an engine, which stay the same until it stops.
@@ -13,6 +14,8 @@ pub struct Settings {
     pub journal: Option<PathBuf>,
     /// Bytes of a journal segment.
     pub segment_bytes: u64,
+    /// Where the audit is kept; None keeps none, whatever the plan says.
+    pub audit: Option<AuditSettings>,
     /// Threads that serve connections.
     pub threads: usize,
     /// How many descriptors are reserved for connections to the console.
@@ -52,6 +55,9 @@ pub enum StartError {
     /// The journal cannot be opened.
     #[error(transparent)]
     Journal(#[from] slipring_journal::OpenError),
+    /// The journal of the audit cannot be opened.
+    #[error("the audit: {0}")]
+    Audit(slipring_journal::OpenError),
     /// The journal cannot be read.
     #[error(transparent)]
     Recovery(#[from] slipring_journal::ReadError),

@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde::Serialize;
 use slipring_core::Millis;
 
+use crate::audit::AuditStatus;
 use crate::broker::Broker;
 use crate::client::Client;
 use crate::connection_handle::ConnectionHandle;
@@ -36,6 +37,7 @@ pub struct BrokerStatus {
     pub notices: NoticeCounts,
     pub reached: BTreeMap<&'static str, u64>,
     pub journal: Option<JournalStatus>,
+    pub audit: Option<AuditStatus>,
 }
 
 /// What went through the broker since the start.
@@ -237,6 +239,7 @@ impl Broker {
             notices: self.monitor.notices.counts(),
             reached: self.monitor.reached.all(),
             journal: self.journal.status(),
+            audit: self.monitor.audit.status(),
         }
     }
 

@@ -6,10 +6,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use slipring_core::ledger::{RecordedSubscription, SessionRecord};
-use slipring_core::{Durability, Replay, Work};
+use slipring_core::access::Right;
+use slipring_core::{Durability, Options, Replay, Work};
 use slipring_wire::{
     Packet, PacketSplit, PropertiesBuf, Reason, SubAck, Subscribe, Subscription, Unsubscribe,
-    split_packet,
+    served, split_packet,
 };
 
 use crate::client::Client;
@@ -27,6 +28,16 @@ pub(crate) struct Subscribing {
     reasons: Vec<Reason>,
     /// The properties of the answer.
     properties: PropertiesBuf,
+}
+
+/// The right that a subscription takes.
+fn right_of(filter: &str, options: Options) -> Right {
+    match options.needs {
+        Some(needs) if needs.is_stream() => Right::Stream,
+        Some(_) => Right::Select,
+        None if served(filter).is_some() => Right::Serve,
+        None => Right::Subscribe,
+    }
 }
 
 impl Party {
@@ -133,8 +144,9 @@ impl Party {
                     identifiers: (identifier > 0).then(|| Arc::from([identifier])),
                 });
             }
+            let right = right_of(&change.filter, change.options);
             let made = Report::new(EventKind::Subscribed, &client.name).topic(&change.filter);
-            self.broker.monitor.tell(&made);
+            self.broker.monitor.tell(&made.by(&self.connection).right(right));
         }
         for refused in &subscribed.refused {
             if let Some(limit) = refused.limit {
@@ -147,8 +159,11 @@ impl Party {
                 .detail(&detail);
             self.broker.monitor.tell(&told);
             if refused.reason == Reason::NotAuthorized {
-                let detail = &"it may not subscribe";
-                self.broker.monitor.tell(&Report { kind: EventKind::Unauthorized, detail, ..told });
+                let (kind, detail) = (EventKind::Unauthorized, &"it may not subscribe");
+                let is_served = served(&refused.filter).is_some();
+                let right = if is_served { Right::Serve } else { Right::Subscribe };
+                let told = told.by(&self.connection).right(right);
+                self.broker.monitor.tell(&Report { kind, detail, ..told });
             }
         }
         Ok(())

@@ -28,6 +28,7 @@ impl Drop for Folder {
 
 fn engine(folder: &Path, filters: &[&str]) -> Engine {
     let settings = Settings {
+        audit: None,
         listeners: vec![ListenerSettings::tcp("mqtt", "127.0.0.1:0")],
         journal: Some(folder.into()),
         segment_bytes: 1 << 16,

@@ -20,6 +20,7 @@ type Denied = (&'static str, &'static str);
 
 fn engine(denied: Denied) -> Engine {
     let settings = Settings {
+        audit: None,
         listeners: vec![ListenerSettings::tcp("mqtt", "127.0.0.1:0")],
         journal: None,
         segment_bytes: 1 << 20,

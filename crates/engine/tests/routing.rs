@@ -9,6 +9,7 @@ use talk::{Talk, connect};
 
 fn engine(limits: Limits) -> Engine {
     let settings = Settings {
+        audit: None,
         listeners: vec![ListenerSettings::tcp("mqtt", "127.0.0.1:0")],
         journal: None,
         segment_bytes: 1 << 20,
@@ -211,6 +212,7 @@ fn the_newest_values_are_at_hand() {
 fn a_taken_port_is_named() {
     let first = engine(Limits::default());
     let settings = Settings {
+        audit: None,
         listeners: vec![ListenerSettings::tcp("mqtt", &first.address().to_string())],
         journal: None,
         segment_bytes: 1 << 20,

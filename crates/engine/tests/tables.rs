@@ -38,6 +38,7 @@ fn engine(folder: &Path) -> Engine {
 
 fn engine_with(folder: &Path, limits: Limits) -> Engine {
     let settings = Settings {
+        audit: None,
         listeners: vec![ListenerSettings::tcp("mqtt", "127.0.0.1:0")],
         journal: Some(folder.into()),
         segment_bytes: 1 << 20,

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use slipring_core::AuditKind;
 use slipring_engine::{
-    Descriptors, EventKind, FetchedEvents, RequestQuery, SessionQuery, Settings,
+    AuditRecord, AuditSettings, Descriptors, EventKind, FetchedEvents, RequestQuery, SessionQuery, Settings,
 };
 
 use crate::access;
@@ -37,7 +38,10 @@ pub(crate) struct Engine(slipring_engine::Engine);
 #[pymethods]
 impl Engine {
     #[new]
-    #[pyo3(signature = (plan, *, listeners, journal, segment_bytes, threads, console_connections))]
+    #[expect(clippy::too_many_arguments, reason = "each has its name in Python")]
+    #[pyo3(signature = (
+        plan, *, listeners, journal, segment_bytes, threads, console_connections, audit=None
+    ))]
     fn new(
         py: Python<'_>,
         plan: &Plan,
@@ -46,9 +50,12 @@ impl Engine {
         segment_bytes: u64,
         threads: usize,
         console_connections: usize,
+        audit: Option<(PathBuf, u64)>,
     ) -> PyResult<Self> {
         let listeners = listeners.into_iter().map(|listener| listener.0.clone()).collect();
-        let settings = Settings { listeners, journal, segment_bytes, threads, console_connections };
+        let audit = audit.map(|(folder, segment_bytes)| AuditSettings { folder, segment_bytes });
+        let settings =
+            Settings { listeners, journal, segment_bytes, audit, threads, console_connections };
         py.detach(|| slipring_engine::Engine::start(&settings, plan.0.clone())).map(Self).map_err(
             |error| match error {
                 slipring_engine::StartError::Listen { .. } => {
@@ -110,6 +117,50 @@ impl Engine {
         let FetchedEvents { events, lost, more } = self.0.take_events();
         let more = more.into_iter().map(|(kind, count)| (kind.name(), count)).collect();
         (events.into_iter().map(Event::from).collect(), lost, more)
+    }
+
+    /// Adds a record to the audit: its kind, and the fields that are known. False if there was no room for it.
+    #[pyo3(signature = (
+        kind, *, user="", client="", address="", listener="", right="", topic="", rule=None, outcome="ok", detail=""
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "each has its name in Python")]
+    fn audit(
+        &self,
+        kind: &str,
+        user: &str,
+        client: &str,
+        address: &str,
+        listener: &str,
+        right: &str,
+        topic: &str,
+        rule: Option<usize>,
+        outcome: &str,
+        detail: &str,
+    ) -> PyResult<bool> {
+        let unknown = || PyValueError::new_err(format!("the audit has no kind '{kind}'"));
+        Ok(self.0.audit(AuditRecord {
+            user: user.to_owned(),
+            client: client.to_owned(),
+            address: address.to_owned(),
+            listener: listener.to_owned(),
+            right: right.to_owned(),
+            topic: topic.to_owned(),
+            rule,
+            outcome: outcome.to_owned(),
+            detail: detail.to_owned(),
+            ..AuditRecord::new(AuditKind::of(kind).ok_or_else(unknown)?)
+        }))
+    }
+
+    /// Sets whether `take_audit` gives records.
+    fn want_audit(&self, is_wanted: bool) {
+        self.0.want_audit(is_wanted);
+    }
+
+    /// Records of the audit that were written since the last call, as JSON; the newest 2,000.
+    fn take_audit(&self, py: Python<'_>) -> Vec<Py<PyBytes>> {
+        let records = self.0.take_audit().into_iter();
+        records.map(|json| PyBytes::new(py, &json).unbind()).collect()
     }
 
     /// Why the engine cannot continue, so that the process must end; None while it works.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use slipring_core::requests::RequestRules;
 use slipring_core::{
-    Authentication, DurabilityRule, JournalRule, Limit, Limits, Overflow, Priority, PriorityRule,
+    AuditKind, AuditRules, Authentication, DurabilityRule, JournalRule, Limit, Limits, Overflow, Priority, PriorityRule,
     Retention, TableRules, Users, Verifier,
 };
 
@@ -134,6 +134,32 @@ impl RequestsDict {
     }
 }
 
+/// What the audit keeps, with the keys of the configuration; 0 is no bound.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct AuditDict {
+    kinds: Vec<String>,
+    retain_age_s: u64,
+    retain_bytes: u64,
+    required: bool,
+}
+
+impl AuditDict {
+    fn rules(&self) -> PyResult<AuditRules> {
+        let mut rules = AuditRules {
+            kinds: 0,
+            age_s: bound(self.retain_age_s),
+            bytes: bound(self.retain_bytes),
+            is_required: self.required,
+        };
+        for name in &self.kinds {
+            let unknown = || PlanError::new_err(format!("the audit has no kind '{name}'"));
+            rules.kinds |= AuditKind::of(name).ok_or_else(unknown)?.bit();
+        }
+        Ok(rules)
+    }
+}
+
 fn bound(number: u64) -> Option<u64> {
     (number > 0).then_some(number)
 }
@@ -148,7 +174,7 @@ impl Plan {
     #[expect(clippy::too_many_arguments, reason = "each has its name in Python")]
     #[pyo3(signature = (
         limits, *, listeners, journal, priorities, table, sys_interval_s, server_reference, users,
-        anonymous, requests, access
+        anonymous, requests, access, audit
     ))]
     fn new(
         limits: LimitsDict,
@@ -162,6 +188,7 @@ impl Plan {
         anonymous: bool,
         requests: RequestsDict,
         access: AccessDict,
+        audit: AuditDict,
     ) -> PyResult<Self> {
         let users = make_users(users)?;
         Ok(Self(slipring_core::Plan {
@@ -178,6 +205,7 @@ impl Plan {
             requests: requests.rules()?,
             authentication: Authentication { users, anonymous },
             access: Arc::new(access.policy()?),
+            audit: audit.rules()?,
         }))
     }
 

@@ -51,6 +51,7 @@ fn write(folder: &Path, count: u32) {
 
 fn start(folder: Option<&Path>, listen: &str, plan: Plan) -> Engine {
     let settings = Settings {
+        audit: None,
         listeners: vec![ListenerSettings::tcp("mqtt", listen)],
         journal: folder.map(Into::into),
         segment_bytes: 1 << 20,

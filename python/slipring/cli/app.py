@@ -7,6 +7,7 @@ import typer
 
 from slipring.cli.access_rules import access
 from slipring.cli.answer import answer
+from slipring.cli.audit import audit
 from slipring.cli.declare import declare
 from slipring.cli.dictionary import dictionary
 from slipring.cli.discover import discover
@@ -120,6 +121,7 @@ def status(
 
 
 app.command("memory")(memory)
+app.command("audit")(audit)
 app.command("discover")(discover)
 app.command("log")(log_levels)
 app.command("ping")(ping)

@@ -11,6 +11,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket
 
 from slipring.console.access import access_routes
+from slipring.console.audit import audit_routes
 from slipring.console.listener import ConsoleListener
 from slipring.console.live_message import LivePosition
 from slipring.console.log_levels import log_routes
@@ -61,6 +62,7 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
         *request_routes(broker),
         *log_routes(broker),
         *access_routes(broker),
+        *audit_routes(broker),
         Mount("/", StaticFiles(directory=static, html=True)),
     ]
     return Starlette(

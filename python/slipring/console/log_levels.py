@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from slipring.console.operating import operator_body
+from slipring.console.operating import asker, operator_body
 from slipring.control import Broker
 from slipring.control.broker_log import BrokerLog
 from slipring.errors import ConfigError
@@ -33,6 +33,8 @@ def log_routes(broker: Broker) -> list[BaseRoute]:
             return PlainTextResponse(NOT_UNDERSTOOD, 400)
         try:
             broker.log.set_level(room, level)
+            detail = f"the level of {room} is {level} now"
+            broker.audit("changed", **asker(request), topic="log", detail=detail)
         except ConfigError as error:
             return PlainTextResponse(f"{error}\n", 400)
         return JSONResponse(log_status(broker.log))

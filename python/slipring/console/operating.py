@@ -42,6 +42,12 @@ def operator_routes(broker: Broker) -> list[BaseRoute]:
     """List sessions, end them, disconnect clients, show the memory and set its budget."""
     engine = broker.engine
 
+    def _noted(request: Request, act: str, client_id: str, is_done: bool) -> bool:
+        if is_done:
+            who = asker(request)
+            broker.audit("changed", **who, client=client_id, topic="clients", detail=act)
+        return is_done
+
     async def listed(request: Request) -> Response:
         wanted = request.query_params
         connected = {"connected": True, "away": False}.get(wanted.get("state", ""))
@@ -52,10 +58,16 @@ def operator_routes(broker: Broker) -> list[BaseRoute]:
         return JSONResponse({"sessions": found, "total": total})
 
     async def end(request: Request) -> Response:
-        return await _each(request, engine.end_session)
+        def ended(client_id: str) -> bool:
+            return _noted(request, "ended the session", client_id, engine.end_session(client_id))
+
+        return await _each(request, ended)
 
     async def disconnect(request: Request) -> Response:
-        return await _each(request, engine.disconnect)
+        def disconnected(client_id: str) -> bool:
+            return _noted(request, "disconnected it", client_id, engine.disconnect(client_id))
+
+        return await _each(request, disconnected)
 
     async def memory(request: Request) -> Response:
         if request.method != "POST":
@@ -65,7 +77,10 @@ def operator_routes(broker: Broker) -> list[BaseRoute]:
             return PlainTextResponse(*body)
         try:
             size = _size(body)
-            return JSONResponse(await asyncio.to_thread(engine.set_memory, size))
+            used = await asyncio.to_thread(engine.set_memory, size)
+            detail = f"set limits.memory_bytes to {size}"
+            broker.audit("changed", **asker(request), topic="memory", detail=detail)
+            return JSONResponse(used)
         except ValueError as error:
             return PlainTextResponse(f"{error}\n", 400)
 
@@ -75,6 +90,13 @@ def operator_routes(broker: Broker) -> list[BaseRoute]:
         Route("/api/sessions/end", end, methods=["POST"]),
         Route("/api/clients/disconnect", disconnect, methods=["POST"]),
     ]
+
+
+def asker(request: Request) -> dict[str, str]:
+    """Who asks, and by which right, for the audit."""
+    peer = request.client
+    address = f"{peer.host}:{peer.port}" if peer else ""
+    return {"address": address, "right": "administer"}
 
 
 async def _each(request: Request, act: Callable[[str], bool]) -> Response:

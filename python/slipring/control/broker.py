@@ -15,6 +15,7 @@ from slipring.control.access_merge import with_granted
 from slipring.control.access_places import AccessTables
 from slipring.control.access_store import AccessStore
 from slipring.control.archive import archive_location, make_archive
+from slipring.control.audit import AuditKind, AuditLine, audit_folder
 from slipring.control.broker_log import BrokerLog
 from slipring.control.budget_watch import BudgetWatch
 from slipring.control.cached import Cached
@@ -30,7 +31,7 @@ from slipring.control.overview import WINDOW_S, Overview
 from slipring.control.plan import make_plan
 from slipring.control.pulse import Pulse
 from slipring.control.receipt import log_lines
-from slipring.control.reload import Reload, applied_text, reload, waiting_text
+from slipring.control.reload import Reload, applied_text, audit_text, reload, waiting_text
 from slipring.control.row_rates import stream_row
 from slipring.discovery.announcement import Announcement
 from slipring.discovery.endpoint import Endpoint
@@ -116,11 +117,13 @@ class Broker:
         grants = self.access.grants
         wanted = with_granted(read(), AccessTables(grants.rules, grants.users))
         found = reload(self.config, wanted, journaling=self.receipt is not None)
+        make_audit_folder(found.config)
         return found, make_plan(found.config)
 
     def _tell_reload(self, found: Reload) -> None:
         for change in found.applied:
             log.info("config: %s", applied_text(change))
+            self.audit("changed", topic=change.key, detail=audit_text(change))
         is_told = any(change.key == "limits.memory_bytes" for change in found.applied)
         if not is_told and (again := self._budget.restored(self.engine)):
             log.info("config: %s", again)
@@ -130,6 +133,35 @@ class Broker:
             log.info("config: read again, nothing has changed")
         for doubt in found.config.doubts if found.applied else ():
             log.warning("config: %s", doubt)
+
+    def audit(
+        self,
+        kind: AuditKind,
+        *,
+        user: str = "",
+        client: str = "",
+        address: str = "",
+        right: str = "",
+        topic: str = "",
+        rule: int | None = None,
+        outcome: str = "ok",
+        detail: str = "",
+    ) -> None:
+        """Record what somebody did through the control plane; `topic` is an area such as `memory`.
+
+        Never pass a password, a token or a payload. Does nothing while no audit is kept.
+        """
+        self.engine.audit(
+            kind,
+            user=user,
+            client=client,
+            address=address,
+            right=right,
+            topic=topic,
+            rule=rule,
+            outcome=outcome,
+            detail=detail,
+        )
 
     @property
     def trouble(self) -> Trouble | None:
@@ -180,6 +212,8 @@ class Broker:
         self.overview.lines_max = self.config.log.burst
         for entry in self.overview.add_events(events, lost, now_ns, more):
             self.log.write(entry)
+        for record in self.engine.take_audit():
+            self.log.write_audit(AuditLine.of(record))
         if self.engine.failure:
             raise EngineError(f"the engine cannot continue: {self.engine.failure}; start it again")
         if news := self.pulse.news():
@@ -215,6 +249,7 @@ class Broker:
 
 
 def _start(config: Config, plan: Plan, journal: Path | None) -> Engine:
+    make_audit_folder(config)
     try:
         return Engine(
             plan,
@@ -223,6 +258,7 @@ def _start(config: Config, plan: Plan, journal: Path | None) -> Engine:
             segment_bytes=config.journal.segment_bytes,
             threads=config.threads or _processors_to_take(),
             console_connections=config.console.connections,
+            audit=(audit_folder(config.data), config.audit.segment_bytes),
         )
     except ListenError as error:
         raise StartError(
@@ -240,6 +276,22 @@ def _listener(section: ListenerSection) -> Listener:
     return Listener(section.name, section.listen, **section.model_dump(include=keys))
 
 
+def make_audit_folder(config: Config) -> None:
+    """Make the data folder, if an audit is kept in it."""
+    if config.audit.is_kept(has_users=config.has_users):
+        try:
+            make_private(config.data)
+        except OSError as error:
+            raise _unmade(config.data, error) from None
+
+
+def _unmade(folder: Path, error: OSError) -> StartError:
+    return StartError(
+        f"cannot make the folder {folder}: {error.strerror}; "
+        "name one you can write with --data DIR"
+    )
+
+
 def _journal_folder(config: Config) -> Path | None:
     if not config.journal.topics:
         return None
@@ -249,10 +301,7 @@ def _journal_folder(config: Config) -> Path | None:
         make_private(folder)
         told = open_to_others(config.data)
     except OSError as error:
-        raise StartError(
-            f"cannot make the folder {folder}: {error.strerror}; "
-            "name one you can write with --data DIR"
-        ) from None
+        raise _unmade(folder, error) from None
     if told is not None:
         log.warning(told)
     return folder

@@ -2,6 +2,7 @@
 
 import logging
 
+from slipring.control.audit import AuditLine
 from slipring.control.event_kinds import KINDS, LEVELS, ROOMS, LogLevel, Room
 from slipring.control.events import EventEntry
 from slipring.control.log_section import LogSection, LogServerSection
@@ -46,6 +47,7 @@ class BrokerLog:
         self._configured, self._burst = configured, wanted.burst
         logging.getLogger("slipring").setLevel(logging.NOTSET)  # what an operator set
         self._set({room: wanted.level_of(room) for room in ROOMS})
+        self._engine.want_audit(bool(self._servers))
 
     def set_level(self, room: str, wanted: str) -> None:
         """Set the least important level of a room, or of `all`; ConfigError if there is none."""
@@ -64,6 +66,15 @@ class BrokerLog:
         """Write an event, if its room wants it."""
         more = {"at_ns": entry.at_ns, "entry": entry}
         _logger(entry.room).log(NUMBERS[entry.level], "%s", entry.text, extra=more)
+
+    def write_audit(self, line: AuditLine) -> None:
+        """Send a record of the audit to the log servers; it is not for the log on this machine."""
+        more = {"name": "slipring.audit", "levelno": logging.INFO, "levelname": "INFO"}
+        record = logging.makeLogRecord({**more, "msg": line.text, "at_ns": line.at_ns})
+        record.entry = line
+        for server in self._servers.values():
+            if record.levelno >= server.level:
+                server.handle(record)
 
     @property
     def levels(self) -> dict[Room, LogLevel]:

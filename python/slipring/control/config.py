@@ -11,6 +11,7 @@ from slipring.control.access_folder import read_folder
 from slipring.control.access_places import AccessTables
 from slipring.control.access_store import AccessStore
 from slipring.control.address import Address
+from slipring.control.audit import AuditSection
 from slipring.control.discovery import DiscoverySection
 from slipring.control.journal import RULES_MAX, DurabilitySection, JournalSection, doubts, unkept
 from slipring.control.limits import LimitsSection
@@ -142,6 +143,7 @@ class Config(Section):
     )
 
     access: AccessSection = AccessSection()
+    audit: AuditSection = AuditSection()
 
     @property
     def has_users(self) -> bool:

@@ -29,6 +29,7 @@ def make_plan(config: Config, *, memory_bytes: int | None = None) -> Plan:
             {user.name: user.roles for user in config.user},
             is_enforced=config.has_users,
         ),
+        audit=config.audit.rules(has_users=config.has_users),
         requests={
             "timeouts": [
                 (topic, rule.timeout_s) for rule in config.request for topic in rule.topics

@@ -177,6 +177,15 @@ class JournalStatus(TypedDict):
     failure: Annotated[str | None, "What failed; null if nothing has."]
 
 
+class AuditStatus(TypedDict):
+    """The audit; null if none is kept."""
+
+    records: Annotated[int, "Records written since the start.", Counter("audit_records")]
+    lost: Annotated[int, "Records that were not written.", Counter("audit_lost")]
+    bytes: Annotated[int, "Bytes of all records.", Gauge("audit_bytes")]
+    trouble: Annotated[str | None, "Why records cannot be written; null while they are."]
+
+
 class BrokerFigures(TypedDict):
     """Figures that the console sends as the engine counts them."""
 
@@ -218,6 +227,7 @@ class BrokerStatus(BrokerFigures):
         Counter("limit_reached", "limit"),
     ]
     journal: Annotated[JournalStatus | None, "The journal."]
+    audit: Annotated[AuditStatus | None, "The [audit](audit.md); null if none is kept."]
 
 
 class ClientStatus(TrafficCounts):

@@ -3,12 +3,14 @@
 
 use std::sync::Arc;
 
-use slipring_core::Millis;
+use slipring_core::access::Right;
+use slipring_core::{Millis, Principal};
 use slipring_core::table::refusal_message;
 use slipring_wire::{Packet, Publish};
 
 use crate::broker::Broker;
 use crate::client::Client;
+use crate::connection_handle::ConnectionHandle;
 use crate::event::{EventKind, Report};
 use crate::post::Post;
 
@@ -52,11 +54,18 @@ impl Refused {
     /// Counts one more message that the client has no right to publish, and reports it if the last report is long
     /// enough ago.
     #[cold]
-    pub fn add_unauthorized(&mut self, broker: &Broker, client: &Client, topic: &str) {
+    pub fn add_unauthorized(
+        &mut self,
+        broker: &Broker,
+        by: &ConnectionHandle,
+        from: &Principal<'_>,
+        message: &Publish<'_>,
+    ) {
+        let refused = Report::new(EventKind::Unauthorized, from.client_id).topic(message.topic);
+        broker.monitor.record(&refused.by(by).right(missing_right(broker, from, message)));
         let Some(count) = self.due(broker.clock.now_ms()) else { return };
         let detail = in_words("it may not publish there", count);
-        let refused = Report::new(EventKind::Unauthorized, &client.name);
-        broker.monitor.tell(&refused.topic(topic).detail(&detail));
+        broker.monitor.log(&refused.detail(&detail));
     }
 
     /// Counts one more. If a report is due, returns how many it is about.
@@ -68,6 +77,17 @@ impl Refused {
         self.told_ms = Some(now_ms);
         Some(std::mem::take(&mut self.count))
     }
+}
+
+/// The right that a refused message needed.
+fn missing_right(broker: &Broker, from: &Principal<'_>, message: &Publish<'_>) -> Right {
+    match message.topic.strip_prefix("$slipring/") {
+        Some(own) if own.starts_with("journal/") => return Right::Journal,
+        Some("memory") => return Right::Administer,
+        _ => {}
+    }
+    let may_publish = broker.plan.load().allows(from, Right::Publish, message.topic);
+    if may_publish && message.retain { Right::Retain } else { Right::Publish }
 }
 
 fn in_words(why: &str, count: u64) -> String {

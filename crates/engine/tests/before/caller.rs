@@ -18,6 +18,7 @@ const ANSWERS: &str = "$slipring/table/answer/me";
 /// Everything is journaled; sessions never expire; there is room for three retained messages.
 pub fn engine(folder: &Path) -> Engine {
     let settings = Settings {
+        audit: None,
         listeners: vec![ListenerSettings::tcp("mqtt", "127.0.0.1:0")],
         journal: Some(folder.into()),
         segment_bytes: 4_096,

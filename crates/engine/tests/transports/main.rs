@@ -19,6 +19,7 @@ use slipring_engine::{Engine, ListenerSettings, Settings, StartError};
 /// An engine with these listeners.
 fn start(listeners: Vec<ListenerSettings>, limits: Limits) -> Result<Engine, StartError> {
     let settings = Settings {
+        audit: None,
         listeners,
         journal: None,
         segment_bytes: 1 << 20,

@@ -1,0 +1,207 @@
+//! One record of the audit: its fields, how it follows from an event, and its JSON.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use serde::Serialize;
+use slipring_core::access::{AccessPolicy, Identity, Right, Subject};
+use slipring_core::{AuditKind, shortened};
+
+use crate::event::{EventKind, Report};
+
+/// What the topics of records begin with; the kind follows.
+const TOPIC: &str = "$slipring/audit/";
+/// Longer texts are cut to this.
+const TEXT_BYTES_MAX: usize = 512;
+
+/// A record of the audit. An empty text means that there is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditRecord {
+    /// When it happened, in nanoseconds since 1970.
+    pub at_ns: i64,
+    /// What happened.
+    pub kind: AuditKind,
+    /// The name that was proved; in a refusal the name that was claimed.
+    pub user: String,
+    /// The client identifier.
+    pub client: String,
+    /// Where the client connects from.
+    pub address: String,
+    /// The listener that it came by.
+    pub listener: String,
+    /// The right that was needed.
+    pub right: String,
+    /// The topic, the filter, or the area of operators.
+    pub topic: String,
+    /// The index of the rule that decided; None if no rule did.
+    pub rule: Option<usize>,
+    /// `ok`, `refused` or another word for how it ended.
+    pub outcome: String,
+    /// Details for people. Never a password, a token or a payload.
+    pub detail: String,
+    /// How many it stands for.
+    pub count: u64,
+}
+
+impl AuditRecord {
+    /// A record without details.
+    pub fn new(kind: AuditKind) -> Self {
+        let none = String::new;
+        Self {
+            at_ns: 0,
+            kind,
+            user: none(),
+            client: none(),
+            address: none(),
+            listener: none(),
+            right: none(),
+            topic: none(),
+            rule: None,
+            outcome: "ok".into(),
+            detail: none(),
+            count: 1,
+        }
+    }
+
+    /// The same with long texts cut.
+    pub(super) fn shortened(self) -> Self {
+        let cut = |text: String| shortened(&text, TEXT_BYTES_MAX);
+        Self {
+            user: cut(self.user),
+            client: cut(self.client),
+            address: cut(self.address),
+            listener: cut(self.listener),
+            right: cut(self.right),
+            topic: cut(self.topic),
+            outcome: cut(self.outcome),
+            detail: cut(self.detail),
+            ..self
+        }
+    }
+
+    pub(super) fn topic(&self) -> String {
+        format!("{TOPIC}{}", self.kind.name())
+    }
+
+    /// The payload of its message.
+    pub(super) fn json(&self) -> Vec<u8> {
+        let shown = ShownRecord {
+            at_ns: self.at_ns,
+            kind: self.kind.name(),
+            user: text(&self.user),
+            client: text(&self.client),
+            address: text(&self.address),
+            listener: text(&self.listener),
+            right: text(&self.right),
+            topic: text(&self.topic),
+            rule: self.rule,
+            outcome: &self.outcome,
+            detail: text(&self.detail),
+            count: self.count,
+        };
+        serde_json::to_vec(&shown).unwrap_or_default()
+    }
+}
+
+/// A record as its JSON has it.
+#[derive(Serialize)]
+struct ShownRecord<'a> {
+    at_ns: i64,
+    kind: &'static str,
+    user: Option<&'a str>,
+    client: Option<&'a str>,
+    address: Option<&'a str>,
+    listener: Option<&'a str>,
+    right: Option<&'a str>,
+    topic: Option<&'a str>,
+    rule: Option<usize>,
+    outcome: &'a str,
+    detail: Option<&'a str>,
+    count: u64,
+}
+
+fn text(text: &str) -> Option<&str> {
+    (!text.is_empty()).then_some(text)
+}
+
+/// What is recorded of an event.
+pub(super) fn kind_of(report: &Report<'_>) -> Option<AuditKind> {
+    Some(match report.kind {
+        EventKind::Connected => AuditKind::Connected,
+        EventKind::Disconnected => AuditKind::Disconnected,
+        EventKind::Refused => AuditKind::Refused,
+        EventKind::Subscribed => match report.right {
+            Some(Right::Select | Right::Stream) => AuditKind::Selected,
+            _ => AuditKind::Subscribed,
+        },
+        EventKind::Read => AuditKind::Read,
+        EventKind::Unauthorized => AuditKind::Denied,
+        EventKind::QuotaReached => AuditKind::Quota,
+        // The control plane records what it changes itself.
+        EventKind::Budget if report.by.is_some() => AuditKind::Changed,
+        _ => return None,
+    })
+}
+
+fn outcome_of(kind: AuditKind) -> &'static str {
+    match kind {
+        AuditKind::Refused | AuditKind::Denied => "refused",
+        AuditKind::Quota => "limited",
+        _ => "ok",
+    }
+}
+
+/// A record, and what it takes to find the rule that decided; the writer does that.
+#[derive(Clone)]
+pub(super) struct PendingRecord {
+    pub record: AuditRecord,
+    decision: Option<(Arc<AccessPolicy>, Arc<Identity>, Right)>,
+}
+
+impl PendingRecord {
+    pub fn of(record: AuditRecord) -> Self {
+        Self { record, decision: None }
+    }
+
+    pub fn new(
+        kind: AuditKind,
+        at_ns: i64,
+        report: &Report<'_>,
+        policy: &ArcSwap<AccessPolicy>,
+        listeners: &[String],
+    ) -> Self {
+        let mut record = AuditRecord {
+            at_ns,
+            client: report.client.to_owned(),
+            topic: report.topic.to_owned(),
+            right: report.right.map_or_else(String::new, |right| right.name().to_owned()),
+            outcome: outcome_of(kind).to_owned(),
+            detail: report.detail.to_string(),
+            ..AuditRecord::new(kind)
+        };
+        let mut decision = None;
+        if let Some(by) = report.by {
+            record.address.clone_from(&by.origin.address);
+            record.listener = listeners.get(by.origin.listener).cloned().unwrap_or_default();
+            record.user = by.proven().unwrap_or_default().to_owned();
+            let policy = policy.load();
+            if let (Some(right), true) = (report.right, policy.is_enforced()) {
+                decision = Some((Arc::clone(&policy), Arc::clone(by.identity()), right));
+            }
+        }
+        if kind == AuditKind::Refused {
+            let claimed = report.by.and_then(|by| by.claimed());
+            record.address = report.by.map_or(report.client, |by| &by.origin.address).to_owned();
+            (record.user, record.client) = claimed.cloned().unwrap_or_default();
+        }
+        Self { record: record.shortened(), decision }
+    }
+
+    /// The record with the rule that decided.
+    pub fn decided(self) -> AuditRecord {
+        let Some((policy, identity, right)) = self.decision else { return self.record };
+        let subject = Subject { identity: &identity, client_id: &self.record.client };
+        let rule = policy.decide(subject, right, &self.record.topic).rule;
+        AuditRecord { rule, ..self.record }
+    }
+}

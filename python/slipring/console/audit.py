@@ -1,0 +1,45 @@
+"""The audit over HTTP: the newest records, filtered, in pages. Only reads."""
+
+import asyncio
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from slipring.control import Broker
+from slipring.control.audit import audit_folder
+from slipring.errors import JournalError
+from slipring.journal.audit import AuditFilter, AuditReader
+
+RECORDS_SHOWN = 200
+"""Records of one page, at most."""
+DIGITS_MAX = 18
+NOT_KEPT = 'no audit is kept: add a [[user]], or `keep = "always"` under [audit]\n'
+
+
+def audit_routes(broker: Broker) -> list[BaseRoute]:
+    """Show the audit."""
+    folder = audit_folder(broker.config.data)
+
+    async def shown(request: Request) -> Response:
+        query = request.query_params
+        numbers = {key: _number(query.get(key, "")) for key in ("before", "most", "since_ns")}
+        texts = {key: query.get(key, "") for key in ("user", "client", "kind")}
+        wanted = AuditFilter(**texts, since_ns=numbers["since_ns"] or 0)
+        most = min(numbers["most"] or RECORDS_SHOWN, RECORDS_SHOWN)
+        if not folder.is_dir():
+            return PlainTextResponse(NOT_KEPT, 404)
+        try:
+            records, before = await asyncio.to_thread(
+                lambda: AuditReader(folder).page(wanted, most, numbers["before"])
+            )
+        except JournalError as error:
+            return PlainTextResponse(f"{error}\n", 503)
+        return JSONResponse({"records": records, "before": before})
+
+    return [Route("/api/audit", shown)]
+
+
+def _number(text: str) -> int | None:
+    is_number = text.isascii() and text.isdigit() and len(text) <= DIGITS_MAX
+    return int(text) if is_number else None

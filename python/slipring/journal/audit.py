@@ -1,0 +1,87 @@
+"""The records of an audit, read from its journal: the newest first, filtered, in pages; or as they come.
+
+Only reads: nothing changes or removes a record.
+"""
+
+import json
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from slipring.native import JournalReader
+
+Record = dict[str, Any]
+
+STEP = 1_000
+"""Records that are read at once."""
+LOOKED_MAX = 100_000
+"""Records that one page looks at: a filter that matches nothing ends there."""
+PAGE_BYTES = 16 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFilter:
+    """Which records are wanted; an empty text means all."""
+
+    user: str = ""
+    client: str = ""
+    kind: str = ""
+    since_ns: int = 0
+
+    def takes(self, record: Record) -> bool:
+        """Whether a record is wanted."""
+        wanted = {"user": self.user, "client": self.client, "kind": self.kind}
+        is_meant = all(record[key] == text for key, text in wanted.items() if text)
+        return is_meant and record["at_ns"] >= self.since_ns
+
+
+class AuditReader:
+    """Reads the audit of a folder; JournalError if there is none."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open the journal of the audit."""
+        self._reader = JournalReader(folder)
+
+    def page(
+        self, wanted: AuditFilter, most: int, before: int | None = None
+    ) -> tuple[list[Record], int | None]:
+        """The newest records before an offset, newest first; and where the next page begins."""
+        end = self._reader.end_offset() if before is None else before
+        first = max(self._reader.first_offset, end - LOOKED_MAX)
+        found: list[Record] = []
+        while end > first and len(found) < most:
+            start = max(first, end - STEP)
+            read = [one for one in self.between(start, end) if wanted.takes(one)]
+            for record in reversed(read):
+                if len(found) == most:
+                    break
+                found.append(record)
+                end = record["offset"]
+            else:
+                end = start
+        return found, (end if end > self._reader.first_offset else None)
+
+    def after(self, offset: int) -> list[Record]:
+        """The records from an offset on, oldest first."""
+        end = self._reader.end_offset()
+        return self.between(offset, min(end, offset + LOOKED_MAX)) if end > offset else []
+
+    def end_offset(self) -> int:
+        """The offset of the next record."""
+        return self._reader.end_offset()
+
+    def between(self, start: int, end: int) -> list[Record]:
+        """The records of a range, oldest first."""
+        records: list[Record] = []
+        while start < end:
+            columns = self._reader.read(start, end, PAGE_BYTES)
+            offsets, texts = (memoryview(one) for one in columns.payload)
+            bounds = pairwise(offsets.cast("B").cast("i"))
+            numbers = memoryview(columns.offset).cast("B").cast("q")
+            for number, (begin, until) in zip(numbers, bounds, strict=False):
+                records.append({"offset": number, **json.loads(bytes(texts[begin:until]))})
+            if columns.end <= start:
+                break
+            start = columns.end
+        return records
