@@ -47,9 +47,9 @@ __all__ = [
     "Value",
     "Writer",
     "__version__",
+    "check_access_rule",
     "check_filter",
     "check_topic",
-    "check_access_rule",
     "check_verifier",
     "commit_consumer",
     "decode_frame",
@@ -172,6 +172,24 @@ class Engine:
         right: str,
         topic: str,
     ) -> tuple[bool, int | None]: ...
+    @property
+    def plans_applied(self) -> int: ...
+    @property
+    def is_access_enforced(self) -> bool: ...
+    def permits(
+        self,
+        asker: tuple[str | None, list[str], list[tuple[str, str]], str],
+        right: str,
+        topics: list[str],
+    ) -> list[bool]: ...
+    def filter_access(
+        self,
+        asker: tuple[str | None, list[str], list[tuple[str, str]], str],
+        right: str,
+        topic_filter: str,
+    ) -> str: ...
+    def check_password(self, user: str, password: bytes, address: str) -> str: ...
+    def user_mark(self, user: str) -> bytes | None: ...
     def want_events(self, kinds: Sequence[str], each_max: int) -> None: ...
     def take_events(self) -> tuple[list[Event], int, dict[str, int]]: ...
     @property

@@ -36,6 +36,7 @@ mod latch;
 mod line;
 mod listener;
 mod locks;
+mod login;
 mod losses;
 mod message_events;
 mod monitor;
@@ -90,6 +91,7 @@ mod waking;
 mod wills;
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -110,6 +112,7 @@ pub use listener::{
     BoundAddress, ClientCertificates, LISTEN_PREFIXES, ListenerSettings, TlsError, TlsFault,
     TlsFiles,
 };
+pub use login::PasswordCheck;
 pub use operating::{OwnerShare, SessionQuery, SessionState, SessionStatus, Sessions};
 pub use receipt::{DamagedRange, StartReceipt};
 pub use requests::watching::{
@@ -130,6 +133,7 @@ pub struct Engine {
     addresses: Vec<BoundAddress>,
     listener_names: Vec<String>,
     receipt: Option<StartReceipt>,
+    plans_applied: AtomicU64,
     /// None once stopped. The lock lets `stop` be called twice and from any thread.
     threads: Mutex<Option<Threads>>,
 }
@@ -150,7 +154,8 @@ impl Engine {
         let listener_names = settings.listeners.iter().map(|one| one.name.clone()).collect();
         let broker = Arc::new(broker);
         threads.begin(&broker, listeners, settings.segment_bytes);
-        Ok(Self { broker, addresses, listener_names, receipt, threads: Mutex::new(Some(threads)) })
+        let (plans_applied, threads) = (AtomicU64::new(0), Mutex::new(Some(threads)));
+        Ok(Self { broker, addresses, listener_names, receipt, plans_applied, threads })
     }
 
     /// The addresses of the listeners, in the order of the settings.
@@ -171,6 +176,12 @@ impl Engine {
     /// Replaces the whole plan. Open connections keep their limits; everything else follows the new plan.
     pub fn apply(&self, plan: Plan) {
         self.broker.apply(plan);
+        self.plans_applied.fetch_add(1, Ordering::Release);
+    }
+
+    /// How often the plan was replaced: what was derived from an earlier plan is out of date.
+    pub fn plans_applied(&self) -> u64 {
+        self.plans_applied.load(Ordering::Acquire)
     }
 
     /// The plan in force.

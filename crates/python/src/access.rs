@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use pyo3::prelude::*;
 use slipring_core::Plan;
-use slipring_core::access::{AccessPolicy, AccessRule, Identity, Right, RuleError, Subject};
+use slipring_core::access::{
+    AccessPolicy, AccessRule, FilterAccess, Identity, Right, RuleError, Subject,
+};
 
 use crate::plan::refused;
 
@@ -54,17 +56,56 @@ pub(crate) type Asker = (Option<String>, Vec<String>, Vec<(String, String)>, Str
 /// Whether rules allow somebody to do this on a topic, and the index of the rule that decided.
 pub(crate) fn decide(
     plan: &Plan,
-    (user, roles, claims, client_id): Asker,
+    asker: Asker,
     right: &str,
     topic: &str,
 ) -> PyResult<(bool, Option<usize>)> {
-    let right: Right = right.parse().map_err(|()| refused(RuleError::Right(right.to_owned())))?;
+    let right = parse_right(right)?;
+    let (identity, client_id) = identity_of(asker);
+    let subject = Subject { identity: &identity, client_id: &client_id };
+    let decision = plan.access.decide(subject, right, topic);
+    Ok((decision.is_allowed, decision.rule))
+}
+
+/// Whether somebody may do this, for each of some topics.
+pub(crate) fn permits(
+    plan: &Plan,
+    asker: Asker,
+    right: &str,
+    topics: &[String],
+) -> PyResult<Vec<bool>> {
+    let right = parse_right(right)?;
+    let (identity, client_id) = identity_of(asker);
+    let subject = Subject { identity: &identity, client_id: &client_id };
+    Ok(topics.iter().map(|topic| plan.access.allows(subject, right, topic)).collect())
+}
+
+/// How much of a filter somebody may use: "whole", "part" or "nothing".
+pub(crate) fn filter_access(
+    plan: &Plan,
+    asker: Asker,
+    right: &str,
+    filter: &str,
+) -> PyResult<&'static str> {
+    let right = parse_right(right)?;
+    let (identity, client_id) = identity_of(asker);
+    let subject = Subject { identity: &identity, client_id: &client_id };
+    Ok(match plan.access.filter_access(subject, right, filter) {
+        FilterAccess::Whole => "whole",
+        FilterAccess::Part => "part",
+        FilterAccess::Nothing => "nothing",
+    })
+}
+
+fn parse_right(right: &str) -> PyResult<Right> {
+    right.parse().map_err(|()| refused(RuleError::Right(right.to_owned())))
+}
+
+fn identity_of((user, roles, claims, client_id): Asker) -> (Identity, String) {
     let identity = Identity {
         user: user.map(String::into_boxed_str),
         roles: roles.into_iter().map(String::into_boxed_str).collect(),
         claims: claims.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
     };
-    let subject = Subject { identity: &identity, client_id: &client_id };
-    let decision = plan.access.decide(subject, right, topic);
-    Ok((decision.is_allowed, decision.rule))
+    (identity, client_id)
 }

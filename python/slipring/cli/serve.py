@@ -51,7 +51,8 @@ async def _serve(config: Config, read: Read | None) -> None:
         broker.engine.stop()
         raise
     if console:
-        broker.console = Endpoint.at("console", "http", console.url.removeprefix("http://"))
+        scheme, _, address = console.url.partition("://")
+        broker.console = Endpoint.at("console", scheme, address)
     print(_ready_line(broker, console), flush=True)
     try:
         async with asyncio.TaskGroup() as group:
