@@ -208,10 +208,14 @@ def test_log_out_ends_the_login_and_its_open_pages(people: RunningBroker) -> Non
 def ended(socket: ClientConnection) -> tuple[int, str]:
     """How the console closes a page."""
     with pytest.raises(ConnectionClosed) as closed:
-        while True:
-            socket.recv(PATIENCE_S)
+        _read_on(socket)
     assert closed.value.rcvd is not None
     return closed.value.rcvd.code, closed.value.rcvd.reason
+
+
+def _read_on(socket: ClientConnection) -> None:
+    while True:
+        socket.recv(PATIENCE_S)
 
 
 def test_basic_authentication_is_for_scrapers_and_commands(people: RunningBroker) -> None:

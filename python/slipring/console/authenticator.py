@@ -149,10 +149,10 @@ class Authenticator:
         if proof.visitor.person is None and not proof.visitor.is_restricted:
             return None
         if (login := proof.login) is not None:
+            if self._has_changed(login):  # first: each page of this login is told the reason
+                return USER_CHANGED
             if not self.logins.is_open(login):
                 return LOGIN_ENDED
-            if self._has_changed(login):
-                return USER_CHANGED
             self.logins.use(login)
         elif proof.visitor.person is None and not self.broker.config.console.allow_anonymous:
             return LOGIN_NEEDED

@@ -43,7 +43,7 @@ def narrowed(told: LiveMessage, visitor: Visitor) -> LiveMessage:
     message["events"] = []
     summary = dict(told["broker"])
     journal = cast("Mapping[str, Any]", summary["journal"])
-    blank = _blank(journal) | {"durability": journal["durability"], "state": journal["state"]}
+    blank = _blank(journal) | {"durability": journal["durability"], "state": "off"}
     blank["durability"] = blank["durability"] | {"journaled": [], "rules": []}
     summary["journal"] = blank | {"archive": None, "receipt": None, "reason": None, "advice": None}
     message["broker"] = summary
