@@ -13,11 +13,12 @@ from typing import Any, Literal, get_args, get_origin, is_typeddict
 from slipring.cli.config import documented_defaults
 from slipring.status.description import families, fields, without_links
 from slipring.status.engine import SessionStatus
+from slipring.status.logins import ConsoleVisitor
 from slipring.status.message import LiveMessage, Scrape
 from slipring.status.parameters import ParametersMessage
 from slipring.status.requests import OneRequestMessage, RequestsMessage, TopicStatus
 
-MESSAGES = (LiveMessage, ParametersMessage, RequestsMessage, OneRequestMessage)
+MESSAGES = (LiveMessage, ParametersMessage, RequestsMessage, OneRequestMessage, ConsoleVisitor)
 ROOT = Path(__file__).parents[1]
 CONTRACT = ROOT / "web" / "src" / "model" / "contract.ts"
 DOCS = ROOT / "docs"
@@ -45,6 +46,7 @@ def written() -> dict[Path, str]:
             parameters=message_table(ParametersMessage),
             requests=message_table(RequestsMessage),
             subscribers=message_table(TopicStatus),
+            visitor=message_table(ConsoleVisitor),
         ),
         **_page("observing.md", metrics=metrics_table(), sessions=message_table(SessionStatus)),
     }

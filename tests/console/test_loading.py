@@ -11,11 +11,14 @@ from tests.running_broker import RunningBroker
 
 UNVISITED = """
 import asyncio, sys
+from types import SimpleNamespace
 from slipring.console import ConsoleServer
+
+BROKER = SimpleNamespace(config=SimpleNamespace(console=SimpleNamespace(certificate=None)))
 
 async def begin_and_end():
     stop = asyncio.Event()
-    serving = asyncio.create_task(ConsoleServer(None, "127.0.0.1:0").serve(stop))
+    serving = asyncio.create_task(ConsoleServer(BROKER, "127.0.0.1:0").serve(stop))
     await asyncio.sleep(0)
     stop.set()
     await serving

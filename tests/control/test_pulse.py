@@ -15,12 +15,15 @@ from slipring.console.parameters import send_changes
 from slipring.console.watch import Watch
 from slipring.control import Broker
 from slipring.control.address import Address
+from slipring.control.config import Config
 from slipring.control.health import Trouble
 from slipring.control.pulse import BUSY_S, Pulse
 
 
 class Engine:
     """Silent for as long as the test says, one answer after the other; the last one stays."""
+
+    is_access_enforced = False
 
     def __init__(self, *silences_s: float) -> None:
         self.silences_s = list(silences_s)
@@ -64,7 +67,13 @@ def asked(engine: Engine, trouble: Trouble | None, path: str) -> tuple[int, str]
     """What the console of a broker with this engine answers."""
     pulse = Pulse(engine)
     listener: Any = SimpleNamespace(answering=lambda _: nullcontext())
-    broker: Any = SimpleNamespace(pulse=pulse, trouble=pulse.trouble or trouble, engine=engine)
+    broker: Any = SimpleNamespace(
+        pulse=pulse,
+        trouble=pulse.trouble or trouble,
+        engine=engine,
+        id="0" * 32,
+        config=Config(),
+    )
     app = make_app(
         cast("Broker", broker), Address("127.0.0.1", 80), Path(__file__).parent, listener
     )
@@ -115,7 +124,7 @@ async def test_a_page_with_parameters_does_not_wait_for_a_silent_engine() -> Non
     page: Any = Page(engine)
     broker: Any = SimpleNamespace(pulse=Pulse(engine), polled=page)
     with pytest.raises(WebSocketDisconnect):
-        await send_changes(page, cast("Watch", Watching()), broker)
+        await send_changes(page, cast("Watch", Watching()), broker, lambda: None)
     assert page.sent_by_beat == [0, 1]
 
 

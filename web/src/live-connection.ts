@@ -11,6 +11,8 @@ interface LiveSource<M> {
   parse: (text: string) => M;
   /** `first`: this is the first message of a connection. */
   receive: (message: M, first: boolean) => void;
+  /** The broker closed the connection; true if the page must not connect again. */
+  closed: (code: number, reason: string) => boolean;
 }
 
 export class LiveConnection<M> {
@@ -48,7 +50,10 @@ export class LiveConnection<M> {
       this.#watch();
       if (this.#deliver(String(data), first)) first = false;
     };
-    socket.onclose = () => this.#abandon();
+    socket.onclose = ({ code, reason }) => {
+      if (this.#source.closed(code, reason)) this.pause();
+      else this.#abandon();
+    };
     this.#watch();
   }
 

@@ -8,19 +8,23 @@ import "./style/tables.css";
 import "./style/journal.css";
 import "./style/requests.css";
 import "./style/charts.css";
+import "./style/login.css";
 import "./style/narrow.css";
+import { fetchVisitor } from "./console-request.ts";
 import { LiveConnection } from "./live-connection.ts";
 import { ConsoleState } from "./model/console-state.ts";
-import { LiveMessage, ParametersMessage } from "./model/contract.ts";
+import { type ConsoleVisitor, LiveMessage, ParametersMessage } from "./model/contract.ts";
 import { HISTORY_MS } from "./model/value-history.ts";
 import { freshness } from "./model/connection-state.ts";
 import { ParameterStore } from "./model/parameter-store.ts";
 import { parse } from "./model/shape.ts";
+import { admission, endReason, hasEnded, may } from "./model/visitor-wording.ts";
 import { AwayTable } from "./views/away-table.ts";
 import { ClientsTable } from "./views/clients-table.ts";
 import { EventsList } from "./views/events-list.ts";
 import { PageHeader } from "./views/header.ts";
 import { JournalPanel } from "./views/journal-panel.ts";
+import { LoginForm } from "./views/login-form.ts";
 import { LimitsTable } from "./views/limits-table.ts";
 import { MemoryPanel } from "./views/memory-panel.ts";
 import { ParametersPanel } from "./views/parameters-panel.ts";
@@ -38,9 +42,13 @@ const TICK_MS = 300;
 const GATHER_MS = 60;
 /** A page that is hidden for longer closes its connections; before that, charts have no gap. */
 const HIDDEN_MS_MAX = 10_000;
+/** A broker that does not answer at all is asked again after this time. */
+const BEGIN_AGAIN_MS = 1_000;
 
 const state = new ConsoleState();
 let frame = 0;
+/** Who looks at the page; null until the broker has said it. */
+let visitor: ConsoleVisitor | null = null;
 
 const liveConnection = new LiveConnection({
   path: () => "api/live",
@@ -49,6 +57,7 @@ const liveConnection = new LiveConnection({
     state.receive(message, first, performance.now());
     renderSoon();
   },
+  closed: onClosed,
 });
 
 const parameterStore = new ParameterStore();
@@ -60,6 +69,7 @@ const parametersConnection = new LiveConnection({
     if (first) parameters.sendAgain();
     renderSoon();
   },
+  closed: onClosed,
 });
 
 const header = new PageHeader();
@@ -71,7 +81,8 @@ const clients = new ClientsTable();
 const away = new AwayTable();
 const journal = new JournalPanel();
 const prefixes = new PrefixesTable();
-const memory = new MemoryPanel();
+const memory = new MemoryPanel((area) => may(visitor, area));
+const login = new LoginForm();
 const limits = new LimitsTable();
 const events = new EventsList();
 const parameters = new ParametersPanel({
@@ -156,6 +167,44 @@ function pause(): void {
   parametersConnection.pause();
 }
 
-liveConnection.open();
-parametersConnection.open();
+/** Whether the broker has ended the login. Else the page connects again, unless a look shows that it has to log in. */
+function onClosed(code: number, reason: string): boolean {
+  const why = endReason(code, reason);
+  void lookAgain(why);
+  return why !== null;
+}
+
+/** A page that may still watch starts anew: what it shows may be more than it may see now. */
+async function lookAgain(reason: string | null): Promise<void> {
+  const now = await fetchVisitor();
+  if (now === null || visitor === null || (reason === null && !hasEnded(visitor, now))) return;
+  const next = admission(now, reason ?? "Your login has ended. Log in again.");
+  if (next.kind === "shown") window.location.reload();
+  else showForm(next.sentence, now);
+}
+
+function showForm(sentence: string, now: ConsoleVisitor): void {
+  pause();
+  login.renderVisitor(now);
+  login.show(sentence, now);
+}
+
+/** Asks who looks at the page until the broker answers; then shows it, or the form. */
+async function begin(): Promise<void> {
+  visitor = await fetchVisitor();
+  if (visitor === null) {
+    window.setTimeout(() => void begin(), BEGIN_AGAIN_MS);
+    return;
+  }
+  login.renderVisitor(visitor);
+  const next = admission(visitor, null);
+  if (next.kind === "form") {
+    login.show(next.sentence, visitor);
+    return;
+  }
+  liveConnection.open();
+  parametersConnection.open();
+}
+
 requestRender();
+void begin();

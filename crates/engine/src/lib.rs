@@ -38,6 +38,7 @@ mod latch;
 mod line;
 mod listener;
 mod locks;
+mod login;
 mod losses;
 mod message_events;
 mod monitor;
@@ -92,6 +93,7 @@ mod waking;
 mod wills;
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -114,6 +116,7 @@ pub use listener::{
     BoundAddress, ClientCertificates, LISTEN_PREFIXES, ListenerSettings, TlsError, TlsFault,
     TlsFiles,
 };
+pub use login::PasswordCheck;
 pub use operating::{OwnerShare, SessionQuery, SessionState, SessionStatus, Sessions};
 pub use receipt::{DamagedRange, StartReceipt};
 pub use requests::watching::{
@@ -134,6 +137,7 @@ pub struct Engine {
     addresses: Vec<BoundAddress>,
     listener_names: Vec<String>,
     receipt: Option<StartReceipt>,
+    plans_applied: AtomicU64,
     /// None once stopped. The lock lets `stop` be called twice and from any thread.
     threads: Mutex<Option<Threads>>,
 }
@@ -155,7 +159,8 @@ impl Engine {
         let broker = Arc::new(broker);
         Audit::begin(&broker, settings.audit.clone(), Vec::clone(&listener_names))?;
         threads.begin(&broker, listeners, settings.segment_bytes);
-        Ok(Self { broker, addresses, listener_names, receipt, threads: Mutex::new(Some(threads)) })
+        let (plans_applied, threads) = (AtomicU64::new(0), Mutex::new(Some(threads)));
+        Ok(Self { broker, addresses, listener_names, receipt, plans_applied, threads })
     }
 
     /// The addresses of the listeners, in the order of the settings.
@@ -176,6 +181,12 @@ impl Engine {
     /// Replaces the whole plan. Open connections keep their limits; everything else follows the new plan.
     pub fn apply(&self, plan: Plan) {
         self.broker.apply(plan);
+        self.plans_applied.fetch_add(1, Ordering::Release);
+    }
+
+    /// How often the plan was replaced: what was derived from an earlier plan is out of date.
+    pub fn plans_applied(&self) -> u64 {
+        self.plans_applied.load(Ordering::Acquire)
     }
 
     /// The plan in force.

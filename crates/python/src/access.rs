@@ -61,13 +61,26 @@ pub(crate) fn decide(
     topic: &str,
 ) -> PyResult<(bool, Option<usize>)> {
     let right = parse_right(right)?;
-    let (identity, client_id) = identity(asker);
+    let (identity, client_id) = identity_of(asker);
     let subject = Subject { identity: &identity, client_id: &client_id };
     let decision = plan.access.decide(subject, right, topic);
     Ok((decision.is_allowed, decision.rule))
 }
 
-/// How much of a filter somebody may use: `whole`, `part` or `nothing`.
+/// Whether somebody may do this, for each of some topics.
+pub(crate) fn permits(
+    plan: &Plan,
+    asker: Asker,
+    right: &str,
+    topics: &[String],
+) -> PyResult<Vec<bool>> {
+    let right = parse_right(right)?;
+    let (identity, client_id) = identity_of(asker);
+    let subject = Subject { identity: &identity, client_id: &client_id };
+    Ok(topics.iter().map(|topic| plan.access.allows(subject, right, topic)).collect())
+}
+
+/// How much of a filter somebody may use: "whole", "part" or "nothing".
 pub(crate) fn filter_access(
     plan: &Plan,
     asker: Asker,
@@ -75,7 +88,7 @@ pub(crate) fn filter_access(
     filter: &str,
 ) -> PyResult<&'static str> {
     let right = parse_right(right)?;
-    let (identity, client_id) = identity(asker);
+    let (identity, client_id) = identity_of(asker);
     let subject = Subject { identity: &identity, client_id: &client_id };
     Ok(match plan.access.filter_access(subject, right, filter) {
         FilterAccess::Whole => "whole",
@@ -93,7 +106,7 @@ pub(crate) fn access_rules_about(
     topic: &str,
 ) -> PyResult<Vec<usize>> {
     let right = parse_right(right)?;
-    let (identity, client_id) = identity(asker);
+    let (identity, client_id) = identity_of(asker);
     let subject = Subject { identity: &identity, client_id: &client_id };
     let mut about = Vec::new();
     for (at, (who, _, rights, topics)) in rules.iter().enumerate() {
@@ -116,7 +129,7 @@ fn parse_right(name: &str) -> PyResult<Right> {
     name.parse().map_err(|()| refused(RuleError::Right(name.to_owned())))
 }
 
-fn identity((user, roles, claims, client_id): Asker) -> (Identity, String) {
+fn identity_of((user, roles, claims, client_id): Asker) -> (Identity, String) {
     let identity = Identity {
         user: user.map(String::into_boxed_str),
         roles: roles.into_iter().map(String::into_boxed_str).collect(),

@@ -8,10 +8,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use slipring_core::AuditKind;
 use slipring_engine::{
-    AuditRecord, AuditSettings, Descriptors, EventKind, FetchedEvents, RequestQuery, SessionQuery, Settings,
+    AuditRecord, AuditSettings, Descriptors, EventKind, FetchedEvents, PasswordCheck, RequestQuery,
+    SessionQuery, Settings,
 };
 
-use crate::access;
+use crate::access::{self, Asker};
 use crate::journal::raise;
 use crate::listener::Listener;
 use crate::plan::Plan;
@@ -100,6 +101,59 @@ impl Engine {
         topic: &str,
     ) -> PyResult<(bool, Option<usize>)> {
         access::decide(&self.0.plan(), (user, roles, claims, client_id), right, topic)
+    }
+
+    /// How often the plan was replaced: what was derived from an earlier plan is out of date.
+    #[getter]
+    fn plans_applied(&self) -> u64 {
+        self.0.plans_applied()
+    }
+
+    /// Whether rights are asked for at all.
+    #[getter]
+    fn is_access_enforced(&self) -> bool {
+        self.0.plan().access.is_enforced()
+    }
+
+    /// Whether somebody may do this, for each of some topics. `asker` is user, roles, claims and client identifier.
+    fn permits(
+        &self,
+        py: Python<'_>,
+        asker: Asker,
+        right: &str,
+        topics: Vec<String>,
+    ) -> PyResult<Vec<bool>> {
+        py.detach(|| access::permits(&self.0.plan(), asker, right, &topics))
+    }
+
+    /// How much of a filter somebody may use: "whole", "part" or "nothing".
+    fn filter_access(
+        &self,
+        asker: Asker,
+        right: &str,
+        topic_filter: &str,
+    ) -> PyResult<&'static str> {
+        access::filter_access(&self.0.plan(), asker, right, topic_filter)
+    }
+
+    /// Whether this is the user's password: "right", "wrong" or "busy". Waits for its turn in the line of passwords.
+    fn check_password(
+        &self,
+        py: Python<'_>,
+        user: &str,
+        password: &[u8],
+        address: &str,
+    ) -> &'static str {
+        match py.detach(|| self.0.check_password(user, password, address)) {
+            PasswordCheck::Right => "right",
+            PasswordCheck::Wrong => "wrong",
+            PasswordCheck::Busy => "busy",
+        }
+    }
+
+    /// Bytes that change when the user's password changes; None if there is no such user.
+    fn user_mark<'py>(&self, py: Python<'py>, user: &str) -> Option<Bound<'py, PyBytes>> {
+        self.0.user_mark(user).map(|mark| PyBytes::new(py, &mark))
     }
 
     /// Sets the kinds of events for each message or request that are made, and how many of each are

@@ -49,7 +49,8 @@ async def _serve(config: Config, read: Read | None) -> None:
         broker.engine.stop()
         raise
     if console:
-        broker.console = Endpoint.at("console", "http", console.url.removeprefix("http://"))
+        scheme, _, address = console.url.partition("://")
+        broker.console = Endpoint.at("console", scheme, address)
     print(_ready_line(broker, console), flush=True)
     reloading = asyncio.create_task(_reload_when_told(broker, read, told))
     try:

@@ -11,8 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from slipring.console.may import may
-from slipring.console.operating import operator_body
+from slipring.console.operating import asker, operator_body, refused
 from slipring.control import Broker
 from slipring.control.access_explanation import AccessQuestion, explain_access, rule_row
 from slipring.control.access_grants import rule_of, user_of
@@ -24,7 +23,6 @@ from slipring.errors import ConfigError
 ROWS_MAX = 1_000
 """Rules, and users, of one answer."""
 DIGITS_MAX = 9
-RIGHT, AREA = "administer", "access"
 A_RULE = 'send JSON: {"who": ["role:engineer"], "allow": ["subscribe"], "topics": ["gripen/#"]}\n'
 A_USER = 'send JSON: {"name": "anna", "verifier": "SCRAM-SHA-256$...", "roles": ["engineer"]}\n'
 A_CHANGE = 'send JSON: {"verifier": "SCRAM-SHA-256$..."}, or {"roles": ["engineer"]}, or both\n'
@@ -50,10 +48,10 @@ def access_routes(broker: Broker) -> list[BaseRoute]:
         asked = await _asked(request, A_RULE, {"who", "topics"}, {"allow", "deny"})
         if isinstance(asked, Response):
             return asked
-        return JSONResponse({"rule": await broker.access.grant(rule_of(**asked))})
+        return JSONResponse({"rule": await broker.access.grant(rule_of(**asked), asker(request))})
 
     async def revoke(request: Request) -> Response:
-        await broker.access.revoke(request.path_params["name"])
+        await broker.access.revoke(request.path_params["name"], asker(request))
         return JSONResponse({"revoked": request.path_params["name"]})
 
     async def add_user(request: Request) -> Response:
@@ -61,18 +59,19 @@ def access_routes(broker: Broker) -> list[BaseRoute]:
         if isinstance(asked, Response):
             return asked
         user = user_of(asked["name"], asked["verifier"], asked.get("roles", ()))
-        await broker.access.add_user(user)
+        await broker.access.add_user(user, asker(request))
         return JSONResponse({"added": user.name})
 
     async def change_user(request: Request) -> Response:
         asked = await _asked(request, A_CHANGE, set(), {"verifier", "roles"})
         if isinstance(asked, Response):
             return asked
-        await broker.access.change_user(request.path_params["name"], **_checked(asked))
+        by = asker(request)
+        await broker.access.change_user(request.path_params["name"], **_checked(asked), by=by)
         return JSONResponse({"changed": request.path_params["name"]})
 
     async def remove_user(request: Request) -> Response:
-        await broker.access.remove_user(request.path_params["name"])
+        await broker.access.remove_user(request.path_params["name"], asker(request))
         return JSONResponse({"removed": request.path_params["name"]})
 
     return [
@@ -114,8 +113,8 @@ def _route(path: str, method: str, answer: Answer) -> Route:
     """A route that only who may administer rights can use."""
 
     async def guarded(request: Request) -> Response:
-        if refused := may(request, RIGHT, AREA):
-            return PlainTextResponse(*refused)
+        if refusal := refused(request):
+            return PlainTextResponse(*refusal)
         try:
             return await answer(request)
         except ConfigError as error:

@@ -1,4 +1,6 @@
-"""The routes: page, live message once and over WebSocket, parameters, requests, metrics, health."""
+"""The routes: page, login, live message once and over WebSocket, parameters, requests, metrics,
+health.
+"""
 
 from pathlib import Path
 
@@ -12,13 +14,15 @@ from starlette.websockets import WebSocket
 
 from slipring.console.access import access_routes
 from slipring.console.audit import audit_routes
+from slipring.console.authenticator import Authenticator
 from slipring.console.listener import ConsoleListener
 from slipring.console.live_message import LivePosition
 from slipring.console.log_levels import log_routes
+from slipring.console.login_routes import login_routes, proof_of
 from slipring.console.metrics import METRICS_TYPE, metrics_text
 from slipring.console.middleware import AccessMiddleware
 from slipring.console.operating import operator_routes
-from slipring.console.page import converse, ignore_message, send
+from slipring.console.page import PageEnded, converse, ignore_message, send
 from slipring.console.parameters import parameter_routes
 from slipring.console.requests import request_routes
 from slipring.console.shared_messages import SharedMessages
@@ -30,25 +34,32 @@ from slipring.control.address import Address
 def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleListener) -> Starlette:
     """Make the application with all routes."""
     messages = SharedMessages(broker)
+    authenticator = Authenticator(broker, listen)
 
-    async def overview(_: Request) -> Response:
-        silence = await silent(broker)
-        return silence or Response(messages.after(LivePosition())[0], media_type="application/json")
+    async def overview(request: Request) -> Response:
+        if silence := await silent(broker):
+            return silence
+        text, _ = messages.after(LivePosition(), proof_of(request).visitor)
+        return Response(text, media_type="application/json")
 
     async def live(socket: WebSocket) -> None:
         await socket.accept()
-        await converse(socket, _send_messages(socket, broker, messages), ignore_message)
+        sending = _send_messages(socket, broker, messages, authenticator)
+        await converse(socket, sending, ignore_message)
 
-    async def metrics(_: Request) -> Response:
+    async def metrics(request: Request) -> Response:
         if silence := await silent(broker):
             return silence
-        return Response(metrics_text(broker, listener), media_type=METRICS_TYPE)
+        text = metrics_text(broker, listener, authenticator, proof_of(request).visitor)
+        return Response(text, media_type=METRICS_TYPE)
 
     async def live_probe(_: Request) -> Response:
         return PlainTextResponse("live\n")
 
     async def ready_probe(_: Request) -> Response:
         trouble = broker.trouble
+        if trouble and broker.engine.is_access_enforced:  # who asks has proved nothing
+            return PlainTextResponse("not ready\n", 503)
         return PlainTextResponse(f"{trouble or 'ready'}\n", 503 if trouble else 200)
 
     routes = [
@@ -57,7 +68,8 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
         Route("/api/overview", overview),
         Route("/metrics", metrics),
         WebSocketRoute("/api/live", live),
-        *parameter_routes(broker),
+        *login_routes(authenticator),
+        *parameter_routes(broker, authenticator),
         *operator_routes(broker),
         *request_routes(broker),
         *log_routes(broker),
@@ -65,17 +77,22 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
         *audit_routes(broker),
         Mount("/", StaticFiles(directory=static, html=True)),
     ]
-    return Starlette(
-        routes=routes, middleware=[Middleware(AccessMiddleware, listen=listen, listener=listener)]
+    access = Middleware(
+        AccessMiddleware, listen=listen, listener=listener, authenticator=authenticator
     )
+    return Starlette(routes=routes, middleware=[access])
 
 
-async def _send_messages(socket: WebSocket, broker: Broker, messages: SharedMessages) -> None:
+async def _send_messages(
+    socket: WebSocket, broker: Broker, messages: SharedMessages, authenticator: Authenticator
+) -> None:
     """Send what is new after every poll; a slow reader gets fewer messages, never old ones."""
-    seen = LivePosition()
+    seen, proof = LivePosition(), proof_of(socket)
     while True:
+        if end := authenticator.page_end(proof):
+            raise PageEnded(*end)
         if not broker.pulse.is_busy:
-            text, seen = messages.after(seen)
+            text, seen = messages.after(seen, proof.visitor)
             await send(socket, text)
         async with broker.polled:
             await broker.polled.wait()

@@ -63,23 +63,24 @@ class Catalog:
             yield from (one["name"] for one in page["parameters"])
             start = page["next"]
 
-    async def found(self, search: str) -> list[str]:
+    async def found(self, search: str, among: list[str] | None = None) -> list[str]:
         """Search a large table on a thread, one at a time, so that the event loop is free."""
         if len(self.names) <= PAGE:
-            return self.find(search)
+            return self.find(search, among)
         async with self._finding:
-            return await asyncio.to_thread(self.find, search)
+            return await asyncio.to_thread(self.find, search, among)
 
-    def find(self, search: str) -> list[str]:
+    def find(self, search: str, among: list[str] | None = None) -> list[str]:
         """Return the names that a filter with wildcards matches, or that contain this text."""
+        names = self.names if among is None else among
         wanted = search.strip()
         if not wanted:
-            return self.names
+            return names
         if _is_filter(wanted):
             matches = re.compile(_pattern(wanted), re.DOTALL).fullmatch
-            return [name for name in self.names if matches(name)]
+            return [name for name in names if matches(name)]
         part = wanted.casefold()
-        return [name for name in self.names if part in name.casefold()]
+        return [name for name in names if part in name.casefold()]
 
 
 def _sort_key(name: str) -> str:

@@ -26,8 +26,17 @@ class Verdict(Enum):
     MALFORMED = "refused: its headers cannot be understood"
 
 
-def judge(headers: Iterable[tuple[bytes, bytes]], listen: Address) -> Verdict:
+def judge(
+    headers: Iterable[tuple[bytes, bytes]],
+    listen: Address,
+    *,
+    is_secure: bool = False,
+    behind_proxy: bool = False,
+) -> Verdict:
     """Say whether a request names this machine and comes from no other page.
+
+    `is_secure`: pages come by HTTPS only. `behind_proxy`: they name the proxy; then there are
+    users, and a cookie is bound to the name, so that another name for this machine shows nothing.
 
     A page elsewhere must not read telemetry through the visitor's browser (CVE-2026-67405),
     neither by its own origin nor by a name of its own that points to this machine.
@@ -41,10 +50,16 @@ def judge(headers: Iterable[tuple[bytes, bytes]], listen: Address) -> Verdict:
     name = host_name(host)
     if name is None:
         return Verdict.MALFORMED
-    is_from_elsewhere = bool(origins) and origins[0].partition("://")[2] != host
-    if is_from_elsewhere or (listen.is_loopback and not Address(name, 0).is_loopback):
+    is_from_elsewhere = bool(origins) and not _is_own(origins[0], host, is_secure=is_secure)
+    is_bound = listen.is_loopback and not behind_proxy
+    if is_from_elsewhere or (is_bound and not Address(name, 0).is_loopback):
         return Verdict.FOREIGN
     return Verdict.OURS
+
+
+def _is_own(origin: str, host: str, *, is_secure: bool) -> bool:
+    scheme, _, named = origin.partition("://")
+    return named == host and (scheme == "https" or not is_secure)
 
 
 def host_name(host: str) -> str | None:

@@ -7,6 +7,7 @@ import asyncio
 import errno
 import logging
 import socket
+import ssl
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -61,6 +62,7 @@ class ConsoleListener:
         listening: socket.socket,
         protocols: Callable[[], asyncio.Protocol],
         connections_max: int,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         """`protocols` makes the HTTP protocol of each connection."""
         self.accepted = 0
@@ -71,6 +73,9 @@ class ConsoleListener:
         """Pages take half at most, so that plain requests always find room."""
         self._socket = listening
         self._protocols = protocols
+        self._tls = tls
+        self._handshakes: set[asyncio.Task[None]] = set()
+        """One for each connection that is not made yet, so as many as there are connections."""
         self._told_s = -TELL_S
         self._told = 0
 
@@ -181,8 +186,27 @@ class ConsoleListener:
             ConnectionUse(peer[0], now_s), now_s
         )
         accepted.setblocking(False)
+        if self._tls is None:
+            await self._make(connection, peer, accepted)
+            return
+        handshake = asyncio.create_task(self._make(connection, peer, accepted))
+        self._handshakes.add(handshake)
+        handshake.add_done_callback(self._handshakes.discard)
+
+    async def _make(
+        self, connection: ConsoleConnection, peer: Peer, accepted: socket.socket
+    ) -> None:
+        """Give the connection its protocol, after the handshake of TLS if there is one."""
         loop = asyncio.get_running_loop()
-        connection.transport, _ = await loop.connect_accepted_socket(self._protocols, accepted)
+        most_s = WAIT_S if self._tls else None
+        try:
+            connection.transport, _ = await loop.connect_accepted_socket(
+                self._protocols, accepted, ssl=self._tls, ssl_handshake_timeout=most_s
+            )
+        except OSError:  # the handshake failed or took too long; ssl.SSLError is one of these
+            if self.connections.get(peer) is connection:
+                del self.connections[peer]
+            return
         if self.connections.get(peer) is not connection:  # it was closed for another one meanwhile
             connection.transport.abort()
 

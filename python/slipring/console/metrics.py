@@ -7,10 +7,13 @@ metrics there are is in `slipring.status`.
 from collections.abc import Iterator
 
 from slipring import __version__
+from slipring.console.authenticator import Authenticator
 from slipring.console.journal import archive_of, consumers_of, receipt_summary
 from slipring.console.listener import ConsoleListener
 from slipring.console.log_levels import log_status
+from slipring.console.narrowing import below
 from slipring.console.requests import answer_times
+from slipring.console.visitor import Visitor
 from slipring.control import Broker
 from slipring.status.description import Family, families, without_links
 from slipring.status.message import Scrape
@@ -20,13 +23,19 @@ PREFIXES_SHOWN = 100
 """Prefixes with the most messages since the start; which they are changes seldom."""
 
 
-def metrics_text(broker: Broker, listener: ConsoleListener) -> str:
-    """Everything there is to scrape."""
-    found = families(Scrape, [_scrape(broker, listener)])
+def metrics_text(
+    broker: Broker, listener: ConsoleListener, authenticator: Authenticator, visitor: Visitor
+) -> str:
+    """Everything there is to scrape; of the prefixes, those that the visitor may watch."""
+    scrape = _scrape(broker, listener, authenticator)
+    if visitor.watched != "all":
+        seen = visitor.may_watch_all_of
+        scrape["prefixes"] = [one for one in scrape["prefixes"] if seen(below(one["prefix"]))]
+    found = families(Scrape, [scrape])
     return "".join(f"{line}\n" for family in found for line in _lines(family))
 
 
-def _scrape(broker: Broker, listener: ConsoleListener) -> Scrape:
+def _scrape(broker: Broker, listener: ConsoleListener, authenticator: Authenticator) -> Scrape:
     status, receipt = broker.engine.status(), broker.receipt
     journal = status["journal"]
     return {
@@ -42,6 +51,7 @@ def _scrape(broker: Broker, listener: ConsoleListener) -> Scrape:
         "prefixes": broker.engine.prefixes(PREFIXES_SHOWN),
         "answer_times": answer_times(status["requests"]),
         "console": listener.figures(),
+        "logins": {"open": len(authenticator.logins), "attempts": dict(authenticator.outcomes)},
         "log_servers": log_status(broker.log)["servers"],
     }
 

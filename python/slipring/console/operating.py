@@ -1,19 +1,20 @@
 """What an operator asks for: list and end sessions, disconnect clients, change the memory budget.
 
-Requests that change something are taken from this machine only, and only as JSON: a browser sends
-JSON to another origin only after that origin allowed it, and the console never does.
+Without users, requests that change something are taken from this machine only. They are taken only
+as JSON: a browser sends JSON to another origin only after that origin allowed it, and the console
+never does.
 """
 
 import asyncio
 import json
 from collections.abc import Callable
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from slipring.console.guard import host_name
-from slipring.console.listener import WAIT_S
+from slipring.console.json_body import Refused, json_body
 from slipring.control import Broker
 from slipring.control.address import Address
 from slipring.errors import JournalError
@@ -22,7 +23,6 @@ SESSIONS_SHOWN = 1_000
 """Sessions of one answer, at most."""
 NAMED_MAX = 1_000
 """Clients of one request, at most."""
-ASKED_BYTES_MAX = 512 * 1024
 DIGITS_MAX = 9
 """Digits of a number in a query: Python refuses to convert thousands of them."""
 SIZE_CHARACTERS_MAX = 64
@@ -34,8 +34,6 @@ ELSEWHERE = (
 )
 NOT_UNDERSTOOD = f'send JSON: {{"client_ids": ["..."]}}, at most {NAMED_MAX} of them\n'
 NO_SIZE = 'send JSON: {"size": "512MB"}\n'
-
-Refused = tuple[str, int]
 
 
 def operator_routes(broker: Broker) -> list[BaseRoute]:
@@ -94,9 +92,10 @@ def operator_routes(broker: Broker) -> list[BaseRoute]:
 
 def asker(request: Request) -> dict[str, str]:
     """Who asks, and by which right, for the audit."""
-    peer = request.client
+    peer, proof = request.client, request.scope.get("proof")
+    user = (proof.visitor.name if proof else None) or ""
     address = f"{peer.host}:{peer.port}" if peer else ""
-    return {"address": address, "right": "administer"}
+    return {"user": user, "address": address, "right": "administer"}
 
 
 async def _each(request: Request, act: Callable[[str], bool]) -> Response:
@@ -121,19 +120,18 @@ async def _named(request: Request) -> list[str] | Refused:
 
 
 async def operator_body(request: Request, not_understood: str) -> bytes | Refused:
-    """The JSON of a request that changes something, if this machine asks."""
-    if not is_from_here(request):
-        return ELSEWHERE, 403
-    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        return not_understood, 415
-    try:
-        async with asyncio.timeout(WAIT_S):
-            body = await _body(request)
-    except TimeoutError:
-        return not_understood, 408
-    except ClientDisconnect:  # nobody reads the answer
-        return not_understood, 400
-    return (not_understood, 413) if body is None else body
+    """The JSON of a request that changes something."""
+    return refused(request) or await json_body(request, not_understood)
+
+
+def refused(request: Request) -> Refused | None:
+    """Why a request may not act for an operator; None if it may.
+
+    With users, the middleware has asked for the right to it. Without, this machine has to ask.
+    """
+    proof = request.scope.get("proof")
+    is_allowed = proof is not None and proof.visitor.is_restricted
+    return None if is_allowed or is_from_here(request) else (ELSEWHERE, 403)
 
 
 def is_from_here(request: Request) -> bool:
@@ -145,16 +143,6 @@ def is_from_here(request: Request) -> bool:
     peer, name = request.client, host_name(request.headers.get("host", ""))
     is_own = name in UNSPECIFIED or (name is not None and Address(name, 0).is_loopback)
     return is_own and peer is not None and Address(peer.host, 0).is_loopback
-
-
-async def _body(request: Request) -> bytes | None:
-    """The body of a request; None if it is too large."""
-    body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > ASKED_BYTES_MAX:
-            return None
-    return body
 
 
 def _client_ids(body: bytes) -> list[str] | None:

@@ -9,6 +9,16 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 UNSUPPORTED = 1003
 """The code that closes a WebSocket after data that cannot be accepted (RFC 6455, 7.4.1)."""
 
+
+class PageEnded(Exception):
+    """The console closes a page: its code and the reason, which the page shows."""
+
+    def __init__(self, code: int, reason: str) -> None:
+        """Close with these."""
+        super().__init__(reason)
+        self.code, self.reason = code, reason
+
+
 Take = Callable[[str | None], str | None]
 """Takes a message (None: it was not text); returns what is wrong with it, or None."""
 
@@ -28,11 +38,19 @@ async def converse(socket: WebSocket, sending: Coroutine[None, None, None], take
             task.cancel()
         results = await asyncio.gather(*tasks, return_exceptions=True)
     for result in results:
-        if isinstance(result, Exception) and not isinstance(result, WebSocketDisconnect):
+        if isinstance(result, Exception) and not isinstance(
+            result, WebSocketDisconnect | PageEnded
+        ):
             raise result
-    if isinstance(wrong := results[1], str):
-        with contextlib.suppress(WebSocketDisconnect):
-            await socket.close(UNSUPPORTED, wrong)
+    if isinstance(ended := results[0], PageEnded):
+        await _close(socket, ended.code, ended.reason)
+    elif isinstance(wrong := results[1], str):
+        await _close(socket, UNSUPPORTED, wrong)
+
+
+async def _close(socket: WebSocket, code: int, reason: str) -> None:
+    with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # the page may be gone already
+        await socket.close(code, reason)
 
 
 async def send(socket: WebSocket, text: str) -> None:

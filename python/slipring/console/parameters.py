@@ -1,14 +1,19 @@
 """The routes for parameters: a page sends a search, and is sent what changes."""
 
 import json
+from collections.abc import Callable
+from functools import partial
 
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
+from slipring.console.authenticator import Authenticator, PageEnd
 from slipring.console.catalog import Catalog
-from slipring.console.page import converse, send
+from slipring.console.login_routes import proof_of
+from slipring.console.narrowing import CatalogView
+from slipring.console.page import PageEnded, converse, send
 from slipring.console.silence import silent
 from slipring.console.watch import ROWS_SHOWN, Watch
 from slipring.control import Broker
@@ -20,7 +25,7 @@ NOT_UNDERSTOOD = (
 )
 
 
-def parameter_routes(broker: Broker) -> list[BaseRoute]:
+def parameter_routes(broker: Broker, authenticator: Authenticator) -> list[BaseRoute]:
     """Parameters once, and live."""
     catalog = Catalog(broker.engine.ask_table)
 
@@ -30,11 +35,11 @@ def parameter_routes(broker: Broker) -> list[BaseRoute]:
             return PlainTextResponse(f"a search has at most {SEARCH_MAX} characters\n", 400)
         if silence := await silent(broker):
             return silence
-        return JSONResponse(await Watch(catalog, search).look())
+        return JSONResponse(await Watch(_view(catalog, request), search).look())
 
     async def live(socket: WebSocket) -> None:
         await socket.accept()
-        watch = Watch(catalog, socket.query_params.get("search", "")[:SEARCH_MAX])
+        watch = Watch(_view(catalog, socket), socket.query_params.get("search", "")[:SEARCH_MAX])
 
         def search(text: str | None) -> str | None:
             """Keep the newest search for the next poll: many in a row cost no more than one."""
@@ -44,20 +49,29 @@ def parameter_routes(broker: Broker) -> list[BaseRoute]:
             watch.search, watch.view = asked
             return None
 
-        await converse(socket, send_changes(socket, watch, broker), search)
+        page_end = partial(authenticator.page_end, proof_of(socket))
+        await converse(socket, send_changes(socket, watch, broker, page_end), search)
 
     path = "/api/parameters"
     return [Route(path, once), WebSocketRoute(path, live)]
 
 
-async def send_changes(socket: WebSocket, watch: Watch, broker: Broker) -> None:
+async def send_changes(
+    socket: WebSocket, watch: Watch, broker: Broker, page_end: Callable[[], PageEnd | None]
+) -> None:
     """Send what changed after every poll; a slow page is sent less often, and then the newest."""
     while True:
+        if end := page_end():
+            raise PageEnded(*end)
         if not broker.pulse.is_busy:
             told = await watch.look()
             await send(socket, json.dumps(told, separators=(",", ":")))
         async with broker.polled:
             await broker.polled.wait()
+
+
+def _view(catalog: Catalog, asked: HTTPConnection) -> CatalogView:
+    return CatalogView(catalog, proof_of(asked).visitor)
 
 
 def _asked(text: str | None) -> tuple[str, tuple[int, int]] | None:

@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import logging
 import socket
+import ssl
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -17,6 +18,7 @@ from slipring.console.listener import ConsoleListener
 from slipring.console.log_guard import LogGuard
 from slipring.control import Broker
 from slipring.control.address import Address
+from slipring.control.console import ConsoleSection
 from slipring.errors import StartError
 
 if TYPE_CHECKING:
@@ -45,12 +47,14 @@ class ConsoleServer:
         self.broker = broker
         self.listen = Address.parse(listen)
         self.log_guard = LogGuard()
+        self._tls = _tls(broker.config.console)
         self._socket = _bind(self.listen)
 
     @property
     def url(self) -> str:
         """Where a browser finds the page."""
-        return f"http://{Address(self.listen.host, self._socket.getsockname()[1])}"
+        scheme = "https" if self._tls else "http"
+        return f"{scheme}://{Address(self.listen.host, self._socket.getsockname()[1])}"
 
     async def serve(self, stop: asyncio.Event) -> None:
         """Answer until told to stop; the first connection loads the web framework."""
@@ -86,7 +90,8 @@ class ConsoleServer:
         def speak_http() -> asyncio.Protocol:
             return Http(config, server.server_state, app_state={})
 
-        listener = ConsoleListener(self._socket, speak_http, self.broker.config.console.connections)
+        connections_max = self.broker.config.console.connections
+        listener = ConsoleListener(self._socket, speak_http, connections_max, self._tls)
         config = uvicorn.Config(
             make_app(self.broker, self.listen, STATIC, listener),
             log_config=None,
@@ -121,6 +126,29 @@ async def _has_connection(listening: socket.socket, stop: asyncio.Event) -> bool
         for wait in waits:
             wait.cancel()
     return connected.is_set()
+
+
+def _tls(console: ConsoleSection) -> ssl.SSLContext | None:
+    """TLS 1.2 or newer with the console's certificate; StartError says what is wrong with it."""
+    if console.certificate is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.set_alpn_protocols(["http/1.1"])
+    try:
+        context.load_cert_chain(console.certificate, console.key, password=_no_password)
+    except (OSError, ValueError) as error:
+        raise StartError(
+            f"the console cannot use the certificate {console.certificate} with the key "
+            f"{console.key}: {error}"
+        ) from None
+    return context
+
+
+def _no_password() -> str:
+    """Nobody is asked for the password of an encrypted key."""
+    raise ValueError(
+        "the key is encrypted; store it without a password, readable to the broker only"
+    )
 
 
 def _bind(listen: Address) -> socket.socket:

@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable
 
 from slipring.console.live_message import LivePosition, live_message
+from slipring.console.narrowing import narrow_message
+from slipring.console.visitor import Visitor
 from slipring.control import Broker
 
 SHARED_S = 0.1
@@ -22,8 +24,13 @@ class SharedMessages:
         self._fresh_until_s = 0.0
         self._made: dict[LivePosition, tuple[str, LivePosition]] = {}
 
-    def after(self, seen: LivePosition) -> tuple[str, LivePosition]:
-        """The message that follows a position, and the position after it."""
+    def after(self, seen: LivePosition, visitor: Visitor) -> tuple[str, LivePosition]:
+        """The message that follows a position, and the position after it.
+
+        It is shared by all who may watch everything; anybody else has one of their own.
+        """
+        if visitor.watched != "all":
+            return narrow_message(self._broker, visitor, seen)
         now_s = self._now_s()
         if now_s >= self._fresh_until_s or len(self._made) >= SHARED_MAX:
             self._made = {}

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from slipring.console.catalog import Catalog
+from slipring.console.narrowing import CatalogView
 from slipring.status.description import part
 from slipring.status.parameters import (
     AlarmBounds,
@@ -31,13 +32,13 @@ Json = dict[str, Any]
 class Watch:
     """The state of one page."""
 
-    def __init__(self, catalog: Catalog, search: str) -> None:
+    def __init__(self, catalog: Catalog | CatalogView, search: str) -> None:
         """Start with a search; an empty one finds all."""
         self.search = search
         self.view: tuple[int, int] = (0, ROWS_SHOWN)
         """The first row that a person sees, and how many."""
         self._catalog = catalog
-        self._chosen_for: tuple[int, str] | None = None
+        self._chosen_for: tuple[object, str] | None = None
         self._matching = 0
         self._types: dict[str, str] = {}
         self._indices: list[int] = []

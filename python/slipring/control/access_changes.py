@@ -6,7 +6,7 @@ number of rules is done in threads, so that neither traffic nor the console wait
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,12 @@ LAST_ONE = (
 )
 
 
+ChangedBy = Mapping[str, str]
+"""Who makes a change, for the audit: `user`, `address` and `right`."""
+NOBODY: ChangedBy = {}
+"""The files have changed, and nobody says who changed them."""
+
+
 class AccessChanges:
     """Makes changes one at a time; `lock` is held while one is made, by a reload too."""
 
@@ -49,7 +55,7 @@ class AccessChanges:
         self._in_force: FolderState | str | None = None
         self._seen: FolderState | str | None = None
 
-    async def grant(self, rule: RuleSection) -> str:
+    async def grant(self, rule: RuleSection, by: ChangedBy = NOBODY) -> str:
         """Add a rule that allows or denies; return its name."""
         name = ""
 
@@ -58,29 +64,35 @@ class AccessChanges:
             grants, name = grants.with_rule(rule)
             return grants
 
-        await self._change(add, lambda: f"rule {name} is new: {rule_words(rule)}")
+        await self._change(add, lambda: f"rule {name} is new: {rule_words(rule)}", by)
         return name
 
-    async def revoke(self, name: str) -> None:
+    async def revoke(self, name: str, by: ChangedBy = NOBODY) -> None:
         """Remove a rule that was granted while running."""
-        await self._change(lambda grants: grants.without_rule(name), f"rule {name} is gone")
+        await self._change(lambda grants: grants.without_rule(name), f"rule {name} is gone", by)
 
-    async def add_user(self, user: UserSection) -> None:
+    async def add_user(self, user: UserSection, by: ChangedBy = NOBODY) -> None:
         """Add a user, who may connect at once."""
-        await self._change(lambda grants: grants.with_user(user), f"user '{user.name}' is new")
+        await self._change(lambda grants: grants.with_user(user), f"user '{user.name}' is new", by)
 
-    async def remove_user(self, name: str) -> None:
+    async def remove_user(self, name: str, by: ChangedBy = NOBODY) -> None:
         """Remove a user, whose connections end at once."""
-        await self._change(lambda grants: grants.without_user(name), f"user '{name}' is gone")
+        await self._change(lambda grants: grants.without_user(name), f"user '{name}' is gone", by)
 
     async def change_user(
-        self, name: str, *, verifier: str | None = None, roles: tuple[str, ...] | None = None
+        self,
+        name: str,
+        *,
+        verifier: str | None = None,
+        roles: tuple[str, ...] | None = None,
+        by: ChangedBy = NOBODY,
     ) -> None:
         """Give a user another password, other roles, or both."""
         what = [*(["another password"] if verifier else []), *(_roles(roles))]
         await self._change(
             lambda grants: grants.with_changed_user(name, verifier=verifier, roles=roles),
             f"user '{name}' has {' and '.join(what)}",
+            by,
         )
 
     async def watch(self, stop: asyncio.Event) -> None:
@@ -132,7 +144,10 @@ class AccessChanges:
         return config, self._plan(config), changes(running, config)
 
     async def _change(
-        self, make: Callable[[AccessGrants], AccessGrants], told: str | Callable[[], str]
+        self,
+        make: Callable[[AccessGrants], AccessGrants],
+        told: str | Callable[[], str],
+        by: ChangedBy,
     ) -> None:
         async with self.lock:
             grants, config, plan = await asyncio.to_thread(self._changed, make)
@@ -141,7 +156,7 @@ class AccessChanges:
             await asyncio.to_thread(self._store.write, grants)
             self.grants = grants
             await self._apply(config, plan)
-        self._tell("rights changed", told if isinstance(told, str) else told())
+        self._tell("rights changed", told if isinstance(told, str) else told(), by)
 
     def _changed(
         self, make: Callable[[AccessGrants], AccessGrants]
@@ -164,7 +179,8 @@ class AccessChanges:
         await asyncio.to_thread(self._broker.engine.apply, plan)
         self._broker.config, self._broker.plan = config, plan
 
-    def _tell(self, kind: str, text: str) -> None:
+    def _tell(self, kind: str, text: str, by: ChangedBy = NOBODY) -> None:
+        self._broker.audit("changed", **by, topic="access", detail=text)
         text = text if text.startswith("access: ") else f"access: {text}"
         self._broker.log.write(self._broker.overview.add_own_event(kind, text, time.time_ns()))
 

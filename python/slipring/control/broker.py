@@ -97,7 +97,7 @@ class Broker:
         log.log(*descriptors_line(*self.engine.descriptors, config.limits.connections))
         if config.allow_anonymous:
             log.warning("allow_anonymous: clients are let in without proving who they are")
-        if not config.console.is_private:
+        if not config.console.is_private and config.console.allow_anonymous:
             log.warning("console.allow_anonymous: everyone who can connect sees the console")
         for doubt in config.doubts:
             log.warning("config: %s", doubt)

@@ -10,8 +10,8 @@ from slipring.control.access import AccessSection
 from slipring.control.access_folder import read_folder
 from slipring.control.access_places import AccessTables
 from slipring.control.access_store import AccessStore
-from slipring.control.address import Address
 from slipring.control.audit import AuditSection
+from slipring.control.console import ConsoleSection, ListenOrOff, unsafe_console
 from slipring.control.discovery import DiscoverySection
 from slipring.control.journal import RULES_MAX, DurabilitySection, JournalSection, doubts, unkept
 from slipring.control.limits import LimitsSection
@@ -24,17 +24,8 @@ from slipring.control.section import Section, between
 from slipring.control.users import UserSection, refuse_duplicates
 from slipring.errors import ConfigError
 
-
-def _is_address_or_off(text: str) -> str:
-    if text != "off":
-        Address.parse(text)
-    return text
-
-
 OF_PIPELINE = "pipeline"
 """The section that is not the broker's: `slipring.pipeline.config` reads it from the same file."""
-
-ListenOrOff = Annotated[str, AfterValidator(_is_address_or_off)]
 
 
 class MqttSection(Section):
@@ -75,27 +66,6 @@ class TableSection(Section):
         description="Seconds that the time of a sample may be ahead of the broker's clock; a frame "
         "with a later one is refused.",
     )
-
-
-class ConsoleSection(Section):
-    """The web page for people."""
-
-    listen: ListenOrOff = Field("127.0.0.1:8080", description="HOST:PORT of the console, or `off`.")
-    allow_anonymous: bool = Field(
-        False,
-        description="Show the console to other machines too. It has no login: everyone who can "
-        "connect sees all values, clients and events, and can change nothing.",
-    )
-    connections: Annotated[int, between(4, 65_536)] = Field(
-        256,
-        description="Connections to the console at most, half of them open pages; at the bound a "
-        "newcomer takes the place of one that waits, or of the address that has most.",
-    )
-
-    @property
-    def is_private(self) -> bool:
-        """Whether only this machine can reach it."""
-        return self.listen == "off" or Address.parse(self.listen).is_loopback
 
 
 class Config(Section):
@@ -192,14 +162,8 @@ class Config(Section):
                     "client certificates with client_ca, or set allow_anonymous = true in the "
                     "config file"
                 )
-        if not (self.console.is_private or self.console.allow_anonymous):
-            raise ValueError(
-                f"console.listen = '{self.console.listen}' can be reached from other machines, "
-                "and the console has no login: [[user]] and allow_anonymous are about MQTT; "
-                "listen on 127.0.0.1 and connect through ssh -L, or by a proxy with a login "
-                "(docs/console.md says what it must do), or show it to everyone "
-                "with allow_anonymous = true under [console] in the config file"
-            )
+        if told := unsafe_console(self.console, has_users=self.has_users):
+            raise ValueError(told)
         return self
 
 

@@ -19,6 +19,7 @@ from slipring.status.engine import (
     TableStatus,
     TrafficCounts,
 )
+from slipring.status.logins import LoginFigures
 from slipring.status.requests import RequestFigures
 
 Level = Literal["memory", "process", "disk"]
@@ -346,4 +347,5 @@ class Scrape(TypedDict):
         Gauge("requests_answer_seconds", "quantile"),
     ]
     console: Annotated[ConsoleFigures, "The console's own connections."]
+    logins: Annotated[LoginFigures, "Logins to the console."]
     log_servers: Annotated[list[LogServerStatus], "The log servers."]

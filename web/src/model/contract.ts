@@ -311,3 +311,10 @@ export const OneRequestMessage = fields({
   at_ms: "number", request: RequestStatus,
 });
 export type OneRequestMessage = TypeOf<typeof OneRequestMessage>;
+
+/** Who a page's visitor is, and what they may do. */
+export const ConsoleVisitor = fields({
+  needs_login: "truth", has_users: "truth", user: orNull("text"), role: orNull("text"), watches: "text",
+  administers: list("text"), csrf: orNull("text"), oidc: orNull("text"),
+});
+export type ConsoleVisitor = TypeOf<typeof ConsoleVisitor>;

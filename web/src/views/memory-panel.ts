@@ -1,5 +1,6 @@
 // The memory budget, the sessions with the most waiting bytes, and who holds most of each limit. A person can change the
 // budget, disconnect clients and end sessions here.
+import { postJson } from "../console-request.ts";
 import type { LiveMessage, MemoryUse, OwnerShare, SessionStatus } from "../model/contract.ts";
 import { bytes, clientName, count, legible } from "../model/wording.ts";
 import { KeyedRows } from "./keyed-rows.ts";
@@ -33,7 +34,11 @@ export class MemoryPanel {
   readonly #holders = new KeyedRows(part<HTMLTableElement>("holders-table"), "holder");
   readonly #owners = new KeyedRows(part<HTMLTableElement>("owners-table"), "owner");
 
-  constructor() {
+  readonly #may: (area: string) => boolean;
+
+  /** `may`: whether the visitor may administer an area. */
+  constructor(may: (area: string) => boolean) {
+    this.#may = may;
     part<HTMLFormElement>("memory-form").addEventListener("submit", (event) => {
       event.preventDefault();
       void this.#setBudget(this.#size.value.trim());
@@ -49,6 +54,7 @@ export class MemoryPanel {
   render(latest: LiveMessage | null): void {
     if (latest === null) return;
     const { memory, holders, owners } = latest;
+    part("memory-budget").hidden = !this.#may("memory");
     setText(this.#used, memory.budget > 0 ? `${bytes(memory.bytes)} of ${bytes(memory.budget)}` : bytes(memory.bytes));
     this.#meter.hidden = memory.budget === 0;
     this.#meter.value = memory.budget > 0 ? Math.min(1, memory.bytes / memory.budget) : 0;
@@ -62,7 +68,7 @@ export class MemoryPanel {
   /** Adds the buttons that fit the state of the client. */
   #offer(row: HTMLTableRowElement | undefined, holder: SessionStatus): void {
     const cell = row?.cells[row.cells.length - 1];
-    if (!cell || cell.dataset["state"] === holder.state) return;
+    if (!cell || cell.dataset["state"] === holder.state || !this.#may("clients")) return;
     cell.dataset["state"] = holder.state;
     const actions = holder.state === "connected" ? [DISCONNECT, END] : [END];
     cell.replaceChildren(...actions.map((action) => this.#button(action, holder.client_id)));
@@ -90,9 +96,8 @@ function inWords(figures: MemoryUse["parts"] | MemoryUse["victims"], written: (f
 
 /** Asks the broker for another budget, and returns its answer in words. */
 async function askForBudget(size: string): Promise<string> {
-  const headers = { "content-type": "application/json" };
   try {
-    const answer = await fetch("api/memory", { method: "POST", headers, body: JSON.stringify({ size }) });
+    const answer = await postJson("api/memory", { size });
     if (!answer.ok) return legible((await answer.text()).trim());
     const { budget } = (await answer.json()) as { budget: number };
     return `the memory budget is ${bytes(budget)} now`;
@@ -103,10 +108,8 @@ async function askForBudget(size: string): Promise<string> {
 
 /** Asks the broker, and returns its answer in words. */
 async function ask(action: ClientAction, client_id: string): Promise<string> {
-  const body = JSON.stringify({ client_ids: [client_id] });
-  const headers = { "content-type": "application/json" };
   try {
-    const answer = await fetch(action.path, { method: "POST", headers, body });
+    const answer = await postJson(action.path, { client_ids: [client_id] });
     if (!answer.ok) return legible((await answer.text()).trim());
     const { done } = (await answer.json()) as { done: string[] };
     return done.length > 0 ? `${action.name}: ${clientName(client_id)}, done` : `${clientName(client_id)} is not there any more`;

@@ -1,0 +1,214 @@
+"""Finds out who makes a request: by the cookie of a login, a token, or a name and a password."""
+
+import asyncio
+import base64
+import binascii
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+from starlette.types import Scope
+
+from slipring.console.attempts import LoginAttempts
+from slipring.console.cookies import LoginCookie
+from slipring.console.logins import ConsoleLogin, ConsoleLogins, Person
+from slipring.console.visitor import Visitor
+from slipring.control import Broker
+from slipring.control.address import Address
+
+CHECKS_MAX = 8
+"""Passwords of the console that are checked, or wait for their turn in the engine, at once."""
+WAITING_MAX = 256
+"""Those that wait before that; further ones are told to come again."""
+PASSWORD_BYTES_MAX = 4_096
+NAME_MAX = 256
+BUSY_S = 5
+WRONG = "the user name or the password is wrong\n"
+SLOWED = "too many wrong passwords from this address or for this name; try again in {} s\n"
+BUSY = "too many passwords wait to be checked; try again later\n"
+OPEN_WAY = (
+    "a password or a token is not taken over a network without TLS: whoever reads the network "
+    "would have it; set certificate and key under [console], or use ssh -L\n"
+)
+NOT_UNDERSTOOD = "the Authorization header cannot be understood; send Basic or Bearer, once\n"
+LOGIN_ENDED = (4401, "Your login has ended. Log in again.")
+USER_CHANGED = (4401, "Your user was removed, or its password was changed. Log in again.")
+LOGIN_NEEDED = (4401, "This broker has users now. Log in.")
+RIGHTS_GONE = (4403, "Your right to watch was taken back.")
+RIGHTS_CHANGED = (4403, "Your rights were changed.")
+
+OUTCOMES = ("accepted", "wrong", "slowed", "busy", "refused")
+"""How attempts to prove a name end; `refused`: a request that its sender has no right to."""
+
+PageEnd = tuple[int, str]
+"""The code and the reason that close the WebSocket of a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a request is not answered."""
+
+    text: str
+    status: int
+    retry_s: int | None = None
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Headers of the answer."""
+        return {} if self.retry_s is None else {"retry-after": str(self.retry_s)}
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A visitor, and the login if a cookie proved who it is."""
+
+    visitor: Visitor
+    login: ConsoleLogin | None = None
+    watched: str = "all"
+    """How much it could watch when it came."""
+    plan: int = 0
+
+
+class Authenticator:
+    """Knows the open logins, and counts attempts."""
+
+    def __init__(self, broker: Broker, listen: Address) -> None:
+        """Start without logins."""
+        console = broker.config.console
+        self.broker = broker
+        self.behind_proxy = console.behind_proxy
+        self.is_secure = console.has_tls or console.behind_proxy
+        self.logins = ConsoleLogins(console.idle_s, console.login_s)
+        self.cookie = LoginCookie(broker.id, is_secure=self.is_secure)
+        self.outcomes = Counter(dict.fromkeys(OUTCOMES, 0))
+        self._attempts = LoginAttempts()
+        self._is_closed_way = self.is_secure or listen.is_loopback
+        self._checks = asyncio.Semaphore(CHECKS_MAX)
+        self._waiting = 0
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether the broker can tell users apart, so that people log in."""
+        return self.broker.engine.is_access_enforced
+
+    def address_of(self, scope: Scope) -> str:
+        """The address of who asks; behind a proxy it is the last one that the proxy has added."""
+        peer = scope.get("client")
+        host = str(peer[0]) if peer else ""
+        if not self.behind_proxy:
+            return host
+        named = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
+        last = b",".join(named).decode("latin-1").rpartition(",")[2].strip()
+        try:
+            return str(ip_address(last))
+        except ValueError:
+            return host
+
+    async def prove(self, scope: Scope) -> Proof | Refusal:
+        """Find out who makes a request; nobody in particular is a visitor, too."""
+        if not self.is_needed:
+            return Proof(Visitor(self.broker.engine, None))
+        headers: Sequence[tuple[bytes, bytes]] = scope["headers"]
+        claimed = [value.decode("latin-1") for name, value in headers if name == b"authorization"]
+        if claimed:
+            return await self._by_header(claimed, self.address_of(scope))
+        if (login := self._login(headers)) is not None:
+            return self._proof(login.person, login)
+        return self._proof(None, None)
+
+    async def check(self, name: str, password: str, address: str) -> Person | Refusal:
+        """Check a name and a password, when their turn has come."""
+        if not self._is_closed_way and not Address(address, 0).is_loopback:
+            return Refusal(OPEN_WAY, 403)
+        if wait_s := self._attempts.wait_s(address, name):
+            self.outcomes["slowed"] += 1
+            return Refusal(SLOWED.format(wait_s), 429, wait_s)
+        found = await self._checked(name, password, address)
+        if found == "busy":
+            self.outcomes["busy"] += 1
+            return Refusal(BUSY, 503, BUSY_S)
+        if found != "right":
+            self.outcomes["wrong"] += 1
+            self._attempts.failed(address, name)
+            detail = "wrong name or password"
+            self.broker.audit("login", user=name, address=address, outcome="refused", detail=detail)
+            return Refusal(WRONG, 401)
+        self.outcomes["accepted"] += 1
+        self._attempts.succeeded(name)
+        return Person(name)
+
+    def open_login(self, person: Person, address: str, how: str) -> str:
+        """Log a person in; return the Set-Cookie of the new login."""
+        mark = self.broker.engine.user_mark(person.user) if how == "password" else None
+        self.broker.audit("login", user=person.user, address=address, detail=f"by {how}")
+        return self.cookie.set(self.logins.open(person, mark))
+
+    def page_end(self, proof: Proof) -> PageEnd | None:
+        """Why an open page has to be closed; None while it may go on. This is use of the login."""
+        if proof.visitor.person is None and not proof.visitor.is_restricted:
+            return None
+        if (login := proof.login) is not None:
+            if self._has_changed(login):  # first: each page of this login is told the reason
+                return USER_CHANGED
+            if not self.logins.is_open(login):
+                return LOGIN_ENDED
+            self.logins.use(login)
+        elif proof.visitor.person is None and not self.broker.config.console.allow_anonymous:
+            return LOGIN_NEEDED
+        now = proof.visitor.watched
+        if now == "nothing":
+            return RIGHTS_GONE
+        is_same = now == proof.watched and (now == "all" or proof.plan == proof.visitor.plan)
+        return None if is_same else RIGHTS_CHANGED
+
+    def _login(self, headers: Sequence[tuple[bytes, bytes]]) -> ConsoleLogin | None:
+        login_id = self.cookie.read(headers)
+        login = self.logins.find(login_id) if login_id else None
+        return None if login is None or self._has_changed(login) else login
+
+    def _has_changed(self, login: ConsoleLogin) -> bool:
+        """Whether the user is gone, or has another password; then the login ends."""
+        if login.mark is None or self.broker.engine.user_mark(login.person.user) == login.mark:
+            return False
+        self.logins.end_of(login)
+        return True
+
+    def _proof(self, person: Person | None, login: ConsoleLogin | None) -> Proof:
+        is_let_in = person is not None or self.broker.config.console.allow_anonymous
+        visitor = Visitor(self.broker.engine, person, is_let_in=is_let_in)
+        return Proof(visitor, login, visitor.watched, visitor.plan)
+
+    async def _by_header(self, claimed: list[str], address: str) -> Proof | Refusal:
+        scheme, _, value = claimed[0].partition(" ")
+        if len(claimed) > 1 or scheme.lower() != "basic":
+            return Refusal(NOT_UNDERSTOOD, 401)
+        pair = _basic(value)
+        found = await self.check(*pair, address) if pair else Refusal(NOT_UNDERSTOOD, 401)
+        return found if isinstance(found, Refusal) else self._proof(found, None)
+
+    async def _checked(self, name: str, password: str, address: str) -> str:
+        """Ask the engine on a thread: "right", "wrong" or "busy"."""
+        secret = password.encode("utf-8", "replace")
+        name = name.encode("utf-8", "replace").decode()  # half of a surrogate pair is not text
+        if len(secret) > PASSWORD_BYTES_MAX or not 0 < len(name) <= NAME_MAX or not secret:
+            return "wrong"
+        if self._waiting >= WAITING_MAX:
+            return "busy"
+        self._waiting += 1
+        try:
+            async with self._checks:
+                at = str(Address(address, 1))
+                return await asyncio.to_thread(self.broker.engine.check_password, name, secret, at)
+        finally:
+            self._waiting -= 1
+
+
+def _basic(value: str) -> tuple[str, str] | None:
+    """The name and the password of HTTP's basic authentication (RFC 7617)."""
+    try:
+        text = base64.b64decode(value.strip(), validate=True).decode()
+    except (binascii.Error, ValueError):
+        return None
+    name, colon, password = text.partition(":")
+    return (name, password) if colon else None

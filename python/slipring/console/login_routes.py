@@ -1,0 +1,96 @@
+"""Log in, log out, and who one is: the routes that need no login."""
+
+import json
+
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from slipring.console.authenticator import Authenticator, Proof, Refusal
+from slipring.console.json_body import json_body
+from slipring.console.operating import is_from_here
+from slipring.console.visitor import AREAS, Visitor, described
+from slipring.status.logins import ConsoleVisitor
+
+LOGIN_BYTES_MAX = 16_384
+NOT_UNDERSTOOD = 'send JSON: {"user": "...", "password": "..."}\n'
+NO_USERS = "this broker has no users; the console needs no login\n"
+
+
+def proof_of(request: HTTPConnection) -> Proof:
+    """Who makes a request, as the middleware has found out."""
+    proof: Proof = request.scope["proof"]
+    return proof
+
+
+def login_routes(authenticator: Authenticator) -> list[BaseRoute]:
+    """Log in, log out, and who the page's visitor is."""
+
+    async def me(request: Request) -> Response:
+        return JSONResponse(told(authenticator, request, proof_of(request)))
+
+    async def log_in(request: Request) -> Response:
+        body = await json_body(request, NOT_UNDERSTOOD, LOGIN_BYTES_MAX)
+        pair = _pair(body) if isinstance(body, bytes) else None
+        if pair is None:
+            status = 400 if isinstance(body, bytes) else body[1]
+            return PlainTextResponse(NOT_UNDERSTOOD, status)
+        if not authenticator.is_needed:
+            return PlainTextResponse(NO_USERS, 409)
+        address = authenticator.address_of(request.scope)
+        found = await authenticator.check(*pair, address)
+        if isinstance(found, Refusal):
+            return PlainTextResponse(found.text, found.status, found.headers)
+        _end_earlier(authenticator, request)
+        cookie = authenticator.open_login(found, address, "password")
+        return JSONResponse({"user": found.user}, headers={"set-cookie": cookie})
+
+    async def log_out(request: Request) -> Response:
+        login = proof_of(request).login
+        if login is not None:
+            authenticator.logins.end_of(login)
+            address = authenticator.address_of(request.scope)
+            authenticator.broker.audit("logout", user=login.person.user, address=address)
+        return JSONResponse({}, headers={"set-cookie": authenticator.cookie.cleared()})
+
+    return [
+        Route("/api/me", me),
+        Route("/api/login", log_in, methods=["POST"]),
+        Route("/api/logout", log_out, methods=["POST"]),
+    ]
+
+
+def told(authenticator: Authenticator, request: Request, proof: Proof) -> ConsoleVisitor:
+    """What the page is told of its visitor."""
+    visitor = proof.visitor
+    is_operator_here = visitor.is_restricted or is_from_here(request)
+    return {
+        "needs_login": visitor.is_restricted and visitor.watched == "nothing",
+        "has_users": visitor.is_restricted,
+        "user": visitor.name,
+        "role": described(visitor) if visitor.name else None,
+        "watches": visitor.watched,
+        "administers": _areas(visitor) if is_operator_here else [],
+        "csrf": proof.login.csrf if proof.login else None,
+        "oidc": None,
+    }
+
+
+def _areas(visitor: Visitor) -> list[str]:
+    return [area for area in AREAS if visitor.may("administer", area)]
+
+
+def _end_earlier(authenticator: Authenticator, request: Request) -> None:
+    """A login that this browser had ends: the new one has an id of its own."""
+    if (earlier := authenticator.cookie.read(request.scope["headers"])) is not None:
+        authenticator.logins.end(earlier)
+
+
+def _pair(body: bytes) -> tuple[str, str] | None:
+    try:
+        asked = json.loads(body)
+        user, password = asked["user"], asked["password"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    are_texts = isinstance(user, str) and isinstance(password, str)
+    return (user, password) if are_texts else None
