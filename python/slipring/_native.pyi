@@ -47,15 +47,17 @@ __all__ = [
     "Value",
     "Writer",
     "__version__",
-    "check_filter",
-    "check_topic",
     "check_access_rule",
+    "check_filter",
+    "check_secret_file",
+    "check_topic",
     "check_verifier",
     "commit_consumer",
     "decode_frame",
     "decode_properties",
     "encode_frame",
     "encode_properties",
+    "forbid_core_dumps",
     "forget_consumer",
     "frame_columns",
     "journal_check",
@@ -65,6 +67,7 @@ __all__ = [
     "list_consumers",
     "make_verifier",
     "match_topics",
+    "read_secret_file",
 ]
 
 __version__: str
@@ -98,8 +101,11 @@ class Plan:
     ) -> tuple[bool, int | None]: ...
 
 def check_access_rule(rule: tuple[list[str], bool, list[str], list[str]]) -> None: ...
+def check_secret_file(path: str | PathLike[str]) -> None: ...
 def check_verifier(text: str) -> None: ...
+def forbid_core_dumps() -> None: ...
 def make_verifier(password: bytes, salt: bytes, iterations: int) -> str: ...
+def read_secret_file(path: str | PathLike[str]) -> bytes: ...
 
 @final
 class Event:
@@ -142,6 +148,8 @@ class Listener:
         key: str | PathLike[str] | None = None,
         client_ca: str | PathLike[str] | None = None,
         client_certificates: str = "required",
+        client_name: str = "auto",
+        client_crl: Sequence[str | PathLike[str]] = ...,
     ) -> Listener: ...
 
 @final
@@ -163,6 +171,7 @@ class Engine:
     @property
     def receipt(self) -> StartReceipt | None: ...
     def apply(self, plan: Plan) -> None: ...
+    def read_tls_again(self, listener: str) -> int: ...
     def decide(
         self,
         user: str | None,
@@ -613,6 +622,7 @@ class Client:
         self, filters: Sequence[str], qos: int, properties: Sequence[tuple[str, str]] = ...
     ) -> int | None: ...
     def listen(self, topics: Sequence[str], qos: int) -> int: ...
+    def renew(self, token: bytes) -> None: ...
     def writer(
         self,
         topic: str,

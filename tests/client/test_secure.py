@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import slipring
+from tests.access_rules import ALL
 from tests.cli.test_serve_listeners import MAKE_CERTIFICATES, port_of
 from tests.running_broker import broker_in
 
@@ -73,7 +74,7 @@ class Secured:
 def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
     folder = tmp_path_factory.mktemp("papers")
     subprocess.run(["sh", "-ec", MAKE_CERTIFICATES], cwd=folder, check=True, capture_output=True)
-    config = CONFIG.format(folder=folder) + USER
+    config = CONFIG.format(folder=folder) + USER + ALL
     with broker_in(folder, "--console", "off", config=config) as running:
         yield Secured(
             plain=running.url,

@@ -20,6 +20,7 @@ mod clock;
 mod connection;
 mod connection_end;
 mod connection_handle;
+mod core_dumps;
 mod definitions;
 mod descriptors;
 mod encoded;
@@ -98,17 +99,19 @@ use slipring_journal::{JournalFailure, JournalOptions};
 use tokio::runtime::Handle;
 
 use broker::Broker;
+use listener::TlsTrust;
 use locks::lock;
 use threads::Threads;
 
+pub use core_dumps::forbid_core_dumps;
 pub use definitions::JournalDefinitions;
 pub use descriptors::Descriptors;
 pub use event::{Event, EventKind};
 pub use event_queue::FetchedEvents;
 pub use history::{JournalTable, journal_table};
 pub use listener::{
-    BoundAddress, ClientCertificates, LISTEN_PREFIXES, ListenerSettings, TlsError, TlsFault,
-    TlsFiles,
+    BoundAddress, ClientCertificates, ClientName, LISTEN_PREFIXES, ListenerSettings, TlsError,
+    TlsFault, TlsFiles,
 };
 pub use operating::{OwnerShare, SessionQuery, SessionState, SessionStatus, Sessions};
 pub use receipt::{DamagedRange, StartReceipt};
@@ -129,6 +132,8 @@ pub struct Engine {
     broker: Arc<Broker>,
     addresses: Vec<BoundAddress>,
     listener_names: Vec<String>,
+    /// What each listener trusts; None for one without TLS.
+    trusts: Vec<Option<Arc<TlsTrust>>>,
     receipt: Option<StartReceipt>,
     /// None once stopped. The lock lets `stop` be called twice and from any thread.
     threads: Mutex<Option<Threads>>,
@@ -142,6 +147,7 @@ impl Engine {
         let inside = threads.lane.enter();
         let listeners = listener::bind_all(&settings.listeners)?;
         let addresses = listeners.iter().map(|listener| listener.address.clone()).collect();
+        let trusts = listeners.iter().map(|listener| listener.tls.clone()).collect();
         drop(inside);
         let options =
             JournalOptions { segment_bytes: settings.segment_bytes, ..JournalOptions::default() };
@@ -150,7 +156,8 @@ impl Engine {
         let listener_names = settings.listeners.iter().map(|one| one.name.clone()).collect();
         let broker = Arc::new(broker);
         threads.begin(&broker, listeners, settings.segment_bytes);
-        Ok(Self { broker, addresses, listener_names, receipt, threads: Mutex::new(Some(threads)) })
+        let threads = Mutex::new(Some(threads));
+        Ok(Self { broker, addresses, listener_names, trusts, receipt, threads })
     }
 
     /// The addresses of the listeners, in the order of the settings.
@@ -166,6 +173,15 @@ impl Engine {
     /// What the start found in the journal.
     pub fn receipt(&self) -> Option<&StartReceipt> {
         self.receipt.as_ref()
+    }
+
+    /// Reads the TLS files of a listener again, for new connections, and ends open ones whose certificate is not
+    /// trusted any more. Returns how many; after an error nothing has changed.
+    pub fn read_tls_again(&self, name: &str) -> Result<usize, TlsError> {
+        let index = self.listener_names.iter().position(|one| one == name);
+        let Some(trust) = index.and_then(|index| self.trusts[index].as_ref()) else { return Ok(0) };
+        trust.read_again()?;
+        Ok(self.broker.connections.close_untrusted())
     }
 
     /// Replaces the whole plan. Open connections keep their limits; everything else follows the new plan.
