@@ -9,8 +9,8 @@ DeclareRefused Declared Entry FoundBroker Frame FrameError Hops InvalidTopic Kin
 Newest NoAnswer Notice Parameter Parts PublishRefused Publisher Quality Reason Refusal Refused
 Request RequestCancelled RequestDropped RequestEnded RequestFailed RequestLost RequestNotDelivered
 RequestRefused RequestTimedOut Sample Samples SecretError Selection Service ServiceFailed
-SlipringError Status Stream StreamWriter Subscription Table TableChange ThreadRequest Tls Will __version__
-connect discover
+SlipringError Status Stream StreamWriter Subscription Table TableChange ThreadRequest Tls Will
+__version__ connect discover
 """
 BUS = """
 ask_parts changes client_id clock close current declare declare_stream is_connected losses newest

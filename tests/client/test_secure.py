@@ -224,6 +224,7 @@ def command(secured: Secured, *arguments: str, **environment: str) -> tuple[int,
 
 def test_commands_take_the_password_from_a_file_or_the_environment(secured: Secured) -> None:
     (secured.papers / "secret").write_text("pencil\n")
+    (secured.papers / "secret").chmod(0o600)
     by_file = ("--user", "gripen", "--password-file", "secret")
     assert command(secured, "pub", "a", "b", "--url", secured.plain, *by_file) == (0, "")
     secure = ("pub", "a", "b", "--url", secured.secure, "--ca", "ca.pem")

@@ -123,9 +123,8 @@ class Connecting:
     async def _open(self) -> Bus:
         is_durable = self._options["session_expiry_s"] > 0
         secret = await self._credentials.secret(self._url)
-        native = Client(
-            self._url, {**self._options, "credentials": self._credentials.native(secret)}
-        )
+        credentials = self._credentials.native(secret)
+        native = Client(self._url, {**self._options, "credentials": credentials})
         connection = ClientConnection(
             native,
             is_durable=is_durable,

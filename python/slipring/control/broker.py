@@ -27,10 +27,11 @@ from slipring.control.pulse import Pulse
 from slipring.control.receipt import log_lines
 from slipring.control.reload import applied_text, reload, waiting_text
 from slipring.control.row_rates import stream_row
+from slipring.control.tls_watch import TlsWatch
 from slipring.discovery.announcement import Announcement
 from slipring.discovery.endpoint import Endpoint
-from slipring.errors import ConfigError, EngineError, ListenError, StartError
-from slipring.native import Engine, Listener, version
+from slipring.errors import ConfigError, EngineError, ListenError, SecretError, StartError
+from slipring.native import Engine, Listener, check_secret_file, version
 
 POLL_S = 0.25
 """How often the control plane fetches the engine's events and counters."""
@@ -44,6 +45,12 @@ PREFIXES_MAX = 2_000
 """More prefixes than the engine counts separately."""
 STREAMS_SHOWN = 100
 """How many streams are shown: the first by index."""
+
+LISTENER_KEYS = {
+    "websocket", "origins", "certificate", "key", "client_ca", "client_certificates", "client_name",
+    "client_crl",
+}  # fmt: skip
+"""What the engine needs of a listener, beside its name and address."""
 
 log = logging.getLogger("slipring.broker")
 
@@ -78,6 +85,7 @@ class Broker:
         self.holders = Cached(lambda: self.engine.sessions(HOLDERS_MAX)[0])
         self._trouble: Trouble | None = None
         self.pulse = Pulse(self.engine)
+        self._tls = TlsWatch(self.engine, config.listeners)
         self._budget = BudgetWatch()
         self.consumers = ConsumerWatch(folder)
         if self.receipt:
@@ -96,6 +104,7 @@ class Broker:
         found = reload(self.config, wanted, journaling=self.receipt is not None)
         self.log.apply(found.config.log)
         self.engine.apply(make_plan(found.config))
+        self._tls.read_all()
         self.config = found.config
         for change in found.applied:
             log.info("config: %s", applied_text(change))
@@ -130,7 +139,7 @@ class Broker:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Poll the engine until told to stop; then stop the engine."""
-        watching = asyncio.create_task(self.consumers.run(stop))
+        watching = asyncio.gather(self.consumers.run(stop), self._tls.run(stop))
         try:
             await self.discovery.open()
             if self.archive:
@@ -211,8 +220,12 @@ def _processors_to_take() -> int:
 
 
 def _listener(section: ListenerSection) -> Listener:
-    keys = {"websocket", "origins", "certificate", "key", "client_ca", "client_certificates"}
-    return Listener(section.name, section.listen, **section.model_dump(include=keys))
+    if section.key is not None and section.key.exists():
+        try:
+            check_secret_file(section.key)
+        except SecretError as error:
+            raise StartError(f"listener '{section.name}': {error}") from None
+    return Listener(section.name, section.listen, **section.model_dump(include=LISTENER_KEYS))
 
 
 def _journal_folder(config: Config) -> Path | None:

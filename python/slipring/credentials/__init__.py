@@ -1,6 +1,7 @@
 """What a client proves its name with: passwords, tokens, where they come from. Shows no secret."""
 
 from slipring.credentials.broker_credentials import (
+    NO_CREDENTIALS,
     Authentication,
     BrokerCredentials,
     TokenSource,
@@ -17,6 +18,7 @@ from slipring.credentials.token_end import token_end_s
 
 __all__ = [
     "AUTHENTICATION",
+    "NO_CREDENTIALS",
     "OPTION_NAMES",
     "PASSWORD",
     "TOKEN",

@@ -103,6 +103,10 @@ class BrokerCredentials:
         }
 
 
+NO_CREDENTIALS = BrokerCredentials()
+"""Those of a client that proves nothing, or proves its name with a certificate."""
+
+
 async def _called(source: TokenSource) -> str | bytes:
     """Calls it; one that is not async runs in a thread, because it may wait."""
     if inspect.iscoroutinefunction(source):

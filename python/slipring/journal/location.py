@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeAlias, Union
 
 from slipring.archive.location import S3, ArchiveLocation
-from slipring.credentials import BrokerCredentials, from_options
+from slipring.credentials import NO_CREDENTIALS, BrokerCredentials, from_options
 from slipring.errors import JournalError
 from slipring.native import JournalReader, RemoteJournal, commit_consumer
 
@@ -89,7 +89,7 @@ class JournalBroker:
     """
 
     url: str
-    credentials: BrokerCredentials = BrokerCredentials()
+    credentials: BrokerCredentials = NO_CREDENTIALS
     ca: str | None = None
     certificate: str | None = None
     key: str | None = None

@@ -89,9 +89,9 @@ fn with_identity(
     key: &Path,
 ) -> Result<ClientConfig, ClientTlsError> {
     let chain = certificates(certificate)?;
-    crate::check_secret_file(key).map_err(ClientTlsError::Secret)?;
     let secret = PrivateKeyDer::from_pem_slice(&Zeroizing::new(read(key)?))
         .map_err(|_| broken(key, "has no private key in it (PEM, without a passphrase)"))?;
+    crate::check_secret_file(key).map_err(ClientTlsError::Secret)?;
     builder.with_client_auth_cert(chain, secret).map_err(|error| match error {
         rustls::Error::InconsistentKeys(_) => {
             ClientTlsError::OtherKey { key: key.into(), certificate: certificate.into() }
