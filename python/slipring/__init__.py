@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from slipring.client import Bus, Clock, Loss, Notice, Publisher, Subscription, Tls, connect
+from slipring.client import Bus, Clock, Loss, Notice, Publisher, Subscription, Tls, Will, connect
 from slipring.client.chunks import Chunks
 from slipring.client.parts import Parts
 from slipring.client.service_request import Request, ThreadRequest
@@ -26,6 +26,7 @@ from slipring.errors import (
     RequestNotDelivered,
     RequestRefused,
     RequestTimedOut,
+    SecretError,
     ServiceFailed,
     SlipringError,
 )
@@ -107,6 +108,7 @@ __all__ = [
     "RequestTimedOut",
     "Sample",
     "Samples",
+    "SecretError",
     "Selection",
     "Service",
     "ServiceFailed",
@@ -119,6 +121,7 @@ __all__ = [
     "TableChange",
     "ThreadRequest",
     "Tls",
+    "Will",
     "__version__",
     "connect",
     "discover",

@@ -50,6 +50,7 @@ __all__ = [
     "access_rules_about",
     "check_access_rule",
     "check_filter",
+    "check_secret_file",
     "check_topic",
     "check_verifier",
     "commit_consumer",
@@ -57,6 +58,7 @@ __all__ = [
     "decode_properties",
     "encode_frame",
     "encode_properties",
+    "forbid_core_dumps",
     "forget_consumer",
     "frame_columns",
     "journal_check",
@@ -66,6 +68,7 @@ __all__ = [
     "list_consumers",
     "make_verifier",
     "match_topics",
+    "read_secret_file",
 ]
 
 __version__: str
@@ -112,8 +115,11 @@ def access_rules_about(
     topic: str,
 ) -> list[int]: ...
 def check_access_rule(rule: tuple[list[str], bool, list[str], list[str]]) -> None: ...
+def check_secret_file(path: str | PathLike[str]) -> None: ...
 def check_verifier(text: str) -> None: ...
+def forbid_core_dumps() -> None: ...
 def make_verifier(password: bytes, salt: bytes, iterations: int) -> str: ...
+def read_secret_file(path: str | PathLike[str]) -> bytes: ...
 
 @final
 class Event:
@@ -156,6 +162,8 @@ class Listener:
         key: str | PathLike[str] | None = None,
         client_ca: str | PathLike[str] | None = None,
         client_certificates: str = "required",
+        client_name: str = "auto",
+        client_crl: Sequence[str | PathLike[str]] = ...,
     ) -> Listener: ...
 
 @final
@@ -178,6 +186,7 @@ class Engine:
     @property
     def receipt(self) -> StartReceipt | None: ...
     def apply(self, plan: Plan) -> None: ...
+    def read_tls_again(self, listener: str) -> int: ...
     def decide(
         self,
         user: str | None,
@@ -662,6 +671,7 @@ class Client:
         self, filters: Sequence[str], qos: int, properties: Sequence[tuple[str, str]] = ...
     ) -> int | None: ...
     def listen(self, topics: Sequence[str], qos: int) -> int: ...
+    def renew(self, token: bytes) -> None: ...
     def writer(
         self,
         topic: str,

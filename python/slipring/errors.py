@@ -31,6 +31,10 @@ class ConnectError(SlipringError):
     """No connection to the broker: a wrong address, nothing listens there, or it refused."""
 
 
+class SecretError(ConfigError, ConnectError):
+    """A secret is missing, or its file can be read by others than its owner."""
+
+
 class ConnectionLost(SlipringError):
     """The connection to the broker has ended."""
 

@@ -30,7 +30,7 @@ def test_an_archive_may_have_a_broker(paths: dict[str, str]) -> None:
     assert isinstance(found, JournalArchive)
     assert found.archive.url == "s3://bucket/jets"
     assert found.broker is not None
-    assert (found.broker.url, found.broker.user) == ("mqtt://host", "lake")
+    assert (found.broker.url, found.broker.credentials.user) == ("mqtt://host", "lake")
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from slipring.archive.archiver import Archiver
 from slipring.archive.cache import SegmentCache
 from slipring.archive.location import ArchiveLocation
 from slipring.archive.reader import ArchiveReader
+from slipring.credentials import BrokerCredentials
 from slipring.errors import ArchiveError, JournalError, JournalGap
 from slipring.journal.location import JournalArchive, JournalBroker
 from slipring.native import JournalReader
@@ -258,7 +259,9 @@ def test_an_archive_alone_has_no_consumers(archived: ArchiveLocation) -> None:
 
 
 def test_an_archive_is_shown_by_its_options_and_never_its_keys(archived: ArchiveLocation) -> None:
-    there = JournalArchive(archived, JournalBroker("mqtt://host", "lake", "pencil"))
+    there = JournalArchive(
+        archived, JournalBroker("mqtt://host", BrokerCredentials("lake", b"pencil"))
+    )
     options = {name.lower(): value for name, value in there.options().items()}
     assert JournalArchive.from_options(options["path"], options["broker"], options) == there
     assert "pencil" not in repr(there)

@@ -13,6 +13,7 @@ import pytest
 from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion
 
+from tests.access_rules import ALL
 from tests.cli.test_serve import refused, serve
 from tests.running_broker import RunningBroker
 
@@ -36,7 +37,7 @@ def running(tmp_path: Path, papers: Path) -> Iterator[RunningBroker]:
     example = re.sub(r'"(\S+):\d+"', r'"\1:0"', example)
     example = re.sub(r'"(\w+\.(pem|key))"', rf'"{papers}/\1"', example)
     file = tmp_path / "broker.toml"
-    file.write_text(example.replace("/run/slipring.sock", str(tmp_path / "mqtt.sock")))
+    file.write_text(example.replace("/run/slipring.sock", str(tmp_path / "mqtt.sock")) + ALL)
     broker = RunningBroker.start(tmp_path / "data", "--config", str(file))
     yield broker
     if broker.process.poll() is None:

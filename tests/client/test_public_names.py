@@ -8,8 +8,9 @@ AlarmLimits Answer Bus Chunk Chunks Clock ConnectError ConnectionChange Connecti
 DeclareRefused Declared Entry FoundBroker Frame FrameError Hops InvalidTopic Kind Loss Message
 Newest NoAnswer Notice Parameter Parts PublishRefused Publisher Quality Reason Refusal Refused
 Request RequestCancelled RequestDropped RequestEnded RequestFailed RequestLost RequestNotDelivered
-RequestRefused RequestTimedOut Sample Samples Selection Service ServiceFailed SlipringError Status
-Stream StreamWriter Subscription Table TableChange ThreadRequest Tls __version__ connect discover
+RequestRefused RequestTimedOut Sample Samples SecretError Selection Service ServiceFailed
+SlipringError Status Stream StreamWriter Subscription Table TableChange ThreadRequest Tls Will
+__version__ connect discover
 """
 BUS = """
 ask_parts changes client_id clock close current declare declare_stream is_connected losses newest

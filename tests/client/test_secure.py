@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import slipring
+from tests.access_rules import ALL
 from tests.cli.test_serve_listeners import MAKE_CERTIFICATES, port_of
 from tests.running_broker import broker_in
 
@@ -73,7 +74,7 @@ class Secured:
 def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
     folder = tmp_path_factory.mktemp("papers")
     subprocess.run(["sh", "-ec", MAKE_CERTIFICATES], cwd=folder, check=True, capture_output=True)
-    config = CONFIG.format(folder=folder) + USER
+    config = CONFIG.format(folder=folder) + USER + ALL
     with broker_in(folder, "--console", "off", config=config) as running:
         yield Secured(
             plain=running.url,
@@ -223,6 +224,7 @@ def command(secured: Secured, *arguments: str, **environment: str) -> tuple[int,
 
 def test_commands_take_the_password_from_a_file_or_the_environment(secured: Secured) -> None:
     (secured.papers / "secret").write_text("pencil\n")
+    (secured.papers / "secret").chmod(0o600)
     by_file = ("--user", "gripen", "--password-file", "secret")
     assert command(secured, "pub", "a", "b", "--url", secured.plain, *by_file) == (0, "")
     secure = ("pub", "a", "b", "--url", secured.secure, "--ca", "ca.pem")

@@ -11,6 +11,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 from pyspark.sql.functions import spark_partition_id
 
+from slipring.credentials import BrokerCredentials
 from slipring.journal.location import JournalBroker
 from slipring.native import list_consumers
 from slipring.pipeline import run
@@ -19,6 +20,8 @@ from tests.journal_messages import payloads, write_messages
 from tests.running_broker import RunningBroker, broker_in
 
 pytestmark = pytest.mark.timeout(900)
+
+LAKE = BrokerCredentials("lake", b"pencil")
 
 PAGE = (Path(__file__).parents[2] / "docs" / "remote.md").read_text()
 USER = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)[0]
@@ -141,7 +144,7 @@ def test_a_stream_goes_on_when_the_broker_was_restarted(
 def test_the_lake_is_filled_from_a_broker_elsewhere(
     spark: SparkSession, guarded: Guarded, tmp_path: Path
 ) -> None:
-    lake, broker = tmp_path / "lake", JournalBroker(guarded.running.url, "lake", "pencil")
+    lake, broker = tmp_path / "lake", JournalBroker(guarded.running.url, LAKE)
     rows: list[int] = []
     run(
         broker,

@@ -2,10 +2,13 @@
 
 import pytest
 
+from slipring.credentials import BrokerCredentials
 from slipring.errors import ConnectError
 from slipring.journal.columns import COLUMNS
 from slipring.journal.location import JournalBroker, JournalFolder
 from slipring.spark.options import SourceOptions, parse_options, parse_stream_options
+
+LAKE = BrokerCredentials("lake", b"pencil")
 
 
 def test_a_path_is_enough() -> None:
@@ -65,16 +68,14 @@ def test_a_stream_refuses_what_it_would_not_heed(name: str) -> None:
 def test_a_broker_is_a_place_too(name: str) -> None:
     raw = {name: "mqtts://b", "user": "lake", "Password": "pencil", "serverName": "b.example"}
     location = parse_options(raw).location
-    assert location == JournalBroker("mqtts://b", "lake", "pencil", server_name="b.example")
+    assert location == JournalBroker("mqtts://b", LAKE, server_name="b.example")
     assert parse_options(location.options()).location == location
 
 
 def test_user_and_password_may_be_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLIPRING_USER", "lake")
     monkeypatch.setenv("SLIPRING_PASSWORD", "pencil")
-    assert parse_options({"broker": "mqtt://b"}).location == JournalBroker(
-        "mqtt://b", "lake", "pencil"
-    )
+    assert parse_options({"broker": "mqtt://b"}).location == JournalBroker("mqtt://b", LAKE)
     monkeypatch.delenv("SLIPRING_PASSWORD")
     with pytest.raises(ConnectError, match="no password for 'lake'"):
         parse_options({"broker": "mqtt://b"})

@@ -6,12 +6,14 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use ring::rand::{SecureRandom, SystemRandom};
 use slipring_protocol::{
-    BatchId, ClientEvent, ClientProtocol, ConnectOptions, DeliveryTag, PingId, PublishId,
-    PublishTally, ReceivedMessage, SendError, SubscriptionId,
+    BatchId, ClientEvent, ClientProtocol, ConnectOptions, DeliveryTag, NonceSeed, PingId,
+    PublishId, PublishTally, ReceivedMessage, SendError, SubscriptionId,
 };
 use slipring_wire::{Publish, QoS};
 use tokio::runtime::Handle;
+use zeroize::Zeroizing;
 
 use crate::driver::{self, Mailboxes};
 use crate::inbox::Inbox;
@@ -49,6 +51,14 @@ pub enum ClientStartError {
     /// Credentials that CONNECT cannot carry.
     #[error("a user name and a password have at most 65,535 bytes, the name no null character")]
     Credentials,
+    /// Credentials without what their method needs.
+    #[error("SCRAM needs a user name and a password, and a token must not be empty")]
+    Incomplete,
+    /// A will that CONNECT cannot carry.
+    #[error(
+        "a will is for a topic without + and #, and its payload has at most 65,535 bytes; choose another"
+    )]
+    Will,
     /// Files that TLS cannot use.
     #[error(transparent)]
     Tls(#[from] ClientTlsError),
@@ -67,14 +77,9 @@ pub struct Client {
 impl Client {
     /// Starts to connect. A `Connected`, `Lost` or `Closed` event tells the result.
     pub fn connect(address: Address, options: ClientOptions) -> Result<Self, ClientStartError> {
-        let ClientOptions { connect, tls, outbox_bytes_max, inbox_bytes_max } = options;
-        let id = &connect.client_id;
-        if u16::try_from(id.len()).is_err() || id.contains('\0') {
-            return Err(ClientStartError::ClientId);
-        }
-        if !connect.credentials.fit() {
-            return Err(ClientStartError::Credentials);
-        }
+        let ClientOptions { mut connect, tls, outbox_bytes_max, inbox_bytes_max } = options;
+        check(&connect)?;
+        connect.nonce_seed = nonce_seed()?;
         let trust = trust(&address, tls)?;
         let close_timeout = connect.timeout;
         // A packet must fit into the inbox.
@@ -229,6 +234,12 @@ impl Client {
         Writer::start(self.boxes.clone(), options, &self.runtime)
     }
 
+    /// Takes another password or token: the open connection proves it at once, if its method allows that, and
+    /// further connections begin with it. An `Authenticated` event says that the broker accepted it.
+    pub fn renew(&self, secret: Zeroizing<Vec<u8>>) {
+        self.boxes.outbox.change(|protocol| protocol.renew(secret));
+    }
+
     /// Measures the round trip to the broker; a `Pong` event has the answer.
     pub fn ping(&self) -> Result<PingId, SendError> {
         self.boxes.outbox.send(|protocol| protocol.ping(Instant::now()))
@@ -249,6 +260,31 @@ impl Client {
     pub fn unsent_bytes(&self) -> usize {
         self.boxes.outbox.unsent_bytes()
     }
+}
+
+/// Refuses what CONNECT cannot carry.
+fn check(connect: &ConnectOptions) -> Result<(), ClientStartError> {
+    let id = &connect.client_id;
+    if u16::try_from(id.len()).is_err() || id.contains('\0') {
+        return Err(ClientStartError::ClientId);
+    }
+    if !connect.credentials.fit() {
+        return Err(ClientStartError::Credentials);
+    }
+    if !connect.credentials.are_complete() {
+        return Err(ClientStartError::Incomplete);
+    }
+    match &connect.will {
+        Some(will) if !will.fits() => Err(ClientStartError::Will),
+        _ => Ok(()),
+    }
+}
+
+fn nonce_seed() -> io::Result<NonceSeed> {
+    let mut seed = NonceSeed::default();
+    let filled = SystemRandom::new().fill(&mut seed.0);
+    filled.map_err(|_| io::Error::other("the system gives no random numbers"))?;
+    Ok(seed)
 }
 
 fn trust(

@@ -10,11 +10,13 @@ mod driver;
 mod inbox;
 mod outbox;
 mod runtime;
+mod secret_file;
 mod transport;
 mod wake;
 mod writer;
 
 pub use address::{Address, AddressError, HostPort};
 pub use client::{Client, ClientOptions, ClientStartError};
+pub use secret_file::{check_secret_file, read_secret_file};
 pub use transport::{ClientTlsError, ClientTlsFiles};
 pub use writer::{Block, WriteError, Writer, WriterOptions};

@@ -107,6 +107,15 @@ impl ConnectionHandle {
         self.waker.wake();
     }
 
+    /// Ends the connection if its listener does not trust its certificate any more. Returns whether it does so.
+    pub fn close_unless_trusted(&self) -> bool {
+        let is_refused = self.origin.certificates.as_ref().is_some_and(|one| !one.are_trusted());
+        if is_refused {
+            self.close(Reason::NotAuthorized);
+        }
+        is_refused
+    }
+
     pub fn closing(&self) -> Option<Reason> {
         self.closing.get().copied()
     }

@@ -21,6 +21,7 @@ mod clock;
 mod connection;
 mod connection_end;
 mod connection_handle;
+mod core_dumps;
 mod definitions;
 mod descriptors;
 mod encoded;
@@ -103,18 +104,20 @@ use tokio::runtime::Handle;
 
 use audit::Audit;
 use broker::Broker;
+use listener::TlsTrust;
 use locks::lock;
 use threads::Threads;
 
 pub use audit::{AuditRecord, AuditSettings, AuditStatus};
+pub use core_dumps::forbid_core_dumps;
 pub use definitions::JournalDefinitions;
 pub use descriptors::Descriptors;
 pub use event::{Event, EventKind};
 pub use event_queue::FetchedEvents;
 pub use history::{JournalTable, journal_table};
 pub use listener::{
-    BoundAddress, ClientCertificates, LISTEN_PREFIXES, ListenerSettings, TlsError, TlsFault,
-    TlsFiles,
+    BoundAddress, ClientCertificates, ClientName, LISTEN_PREFIXES, ListenerSettings, TlsError,
+    TlsFault, TlsFiles,
 };
 pub use login::PasswordCheck;
 pub use operating::{OwnerShare, SessionQuery, SessionState, SessionStatus, Sessions};
@@ -136,6 +139,8 @@ pub struct Engine {
     broker: Arc<Broker>,
     addresses: Vec<BoundAddress>,
     listener_names: Vec<String>,
+    /// What each listener trusts; None for one without TLS.
+    trusts: Vec<Option<Arc<TlsTrust>>>,
     receipt: Option<StartReceipt>,
     plans_applied: AtomicU64,
     /// None once stopped. The lock lets `stop` be called twice and from any thread.
@@ -150,6 +155,7 @@ impl Engine {
         let inside = threads.lane.enter();
         let listeners = listener::bind_all(&settings.listeners)?;
         let addresses = listeners.iter().map(|listener| listener.address.clone()).collect();
+        let trusts = listeners.iter().map(|listener| listener.tls.clone()).collect();
         drop(inside);
         let options =
             JournalOptions { segment_bytes: settings.segment_bytes, ..JournalOptions::default() };
@@ -160,7 +166,7 @@ impl Engine {
         Audit::begin(&broker, settings.audit.clone(), Vec::clone(&listener_names))?;
         threads.begin(&broker, listeners, settings.segment_bytes);
         let (plans_applied, threads) = (AtomicU64::new(0), Mutex::new(Some(threads)));
-        Ok(Self { broker, addresses, listener_names, receipt, plans_applied, threads })
+        Ok(Self { broker, addresses, listener_names, trusts, receipt, plans_applied, threads })
     }
 
     /// The addresses of the listeners, in the order of the settings.
@@ -176,6 +182,15 @@ impl Engine {
     /// What the start found in the journal.
     pub fn receipt(&self) -> Option<&StartReceipt> {
         self.receipt.as_ref()
+    }
+
+    /// Reads the TLS files of a listener again, for new connections, and ends open ones whose certificate is not
+    /// trusted any more. Returns how many; after an error nothing has changed.
+    pub fn read_tls_again(&self, name: &str) -> Result<usize, TlsError> {
+        let index = self.listener_names.iter().position(|one| one == name);
+        let Some(trust) = index.and_then(|index| self.trusts[index].as_ref()) else { return Ok(0) };
+        trust.read_again()?;
+        Ok(self.broker.connections.close_untrusted())
     }
 
     /// Replaces the whole plan. Open connections keep their limits; everything else follows the new plan.

@@ -55,6 +55,12 @@ impl Connections {
         self.ended.notify_waiters();
     }
 
+    /// Ends those whose certificate their listener does not trust any more. Returns how many.
+    pub fn close_untrusted(&self) -> usize {
+        let served: Vec<Arc<ConnectionHandle>> = lock(&self.served).values().cloned().collect();
+        served.iter().filter(|connection| connection.close_unless_trusted()).count()
+    }
+
     /// Ends them all, and waits until the last one has ended.
     pub async fn close_all(&self, reason: Reason) {
         loop {

@@ -29,7 +29,7 @@ struct Carried {
 
 impl Carried {
     fn new(broker: &Arc<Broker>, options: ConnectOptions) -> Self {
-        let origin = Origin { address: "here".into(), listener: 0, user: None };
+        let origin = Origin { address: "here".into(), listener: 0, user: None, certificates: None };
         let key = broker.connections.next_key();
         let handle = ConnectionHandle::new(key, origin, broker.clock.now_ns());
         let now = broker.clock.now().into_std();

@@ -20,7 +20,7 @@ impl Wake for Count {
 #[test]
 fn a_publisher_is_woken_for_what_waits_for_a_gate_that_none_of_its_answers_has() {
     let (broker, _) = Broker::open(Plan::default(), None, JournalOptions::default()).unwrap();
-    let origin = Origin { address: "here".into(), listener: 0, user: None };
+    let origin = Origin { address: "here".into(), listener: 0, user: None, certificates: None };
     let (connection, count) = (
         Arc::new(ConnectionHandle::new(ConnectionKey::new(1), origin, 0)),
         Arc::new(Count::default()),

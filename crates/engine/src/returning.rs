@@ -91,7 +91,7 @@ pub(crate) mod tests {
 
     /// A client with this name.
     pub(crate) fn connect(broker: &Arc<Broker>, name: u8) -> Party {
-        let origin = Origin { address: "here".into(), listener: 0, user: None };
+        let origin = Origin { address: "here".into(), listener: 0, user: None, certificates: None };
         let connection = Arc::new(ConnectionHandle::new(
             broker.connections.next_key(),
             origin,

@@ -23,7 +23,7 @@ fn broker() -> Arc<Broker> {
 /// Connects; whether there was a session.
 async fn connect(broker: &Arc<Broker>) -> (DuplexStream, bool) {
     let (mut near, far) = duplex(8 << 20);
-    let origin = Origin { address: "here".into(), listener: 0, user: None };
+    let origin = Origin { address: "here".into(), listener: 0, user: None, certificates: None };
     let heard = FirstBytes::nothing(broker);
     tokio::spawn(connection::serve(far, heard, origin, Arc::clone(broker)));
     near.write_all(CONNECT).await.unwrap();

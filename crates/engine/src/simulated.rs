@@ -82,7 +82,8 @@ impl Simulated {
     pub fn connect(&self) -> DuplexStream {
         let _inside = self.runtime.enter();
         let (near, far) = tokio::io::duplex(PIPE_BYTES);
-        let origin = Origin { address: "simulated".into(), listener: 0, user: None };
+        let origin =
+            Origin { address: "simulated".into(), listener: 0, user: None, certificates: None };
         let (heard, broker) = (FirstBytes::nothing(&self.broker), Arc::clone(&self.broker));
         self.runtime.spawn(connection::serve(far, heard, origin, broker));
         near

@@ -70,7 +70,7 @@ impl TestPeer {
     /// Opens a connection, and says nothing.
     pub fn open(broker: &Arc<Broker>, name: &'static str) -> Self {
         let (line, far) = duplex(1 << 20);
-        let origin = Origin { address: "here".into(), listener: 0, user: None };
+        let origin = Origin { address: "here".into(), listener: 0, user: None, certificates: None };
         tokio::spawn(connection::serve(
             far,
             FirstBytes::nothing(broker),

@@ -147,7 +147,7 @@ async fn a_session_that_is_taken_by_force_has_the_will_of_its_earlier_connection
 
 /// A client with a will, by a connection that does not let go of its session when it is asked to.
 async fn stuck_party(broker: &Arc<Broker>) -> Party {
-    let origin = Origin { address: "here".into(), listener: 0, user: None };
+    let origin = Origin { address: "here".into(), listener: 0, user: None, certificates: None };
     let key = broker.connections.next_key();
     let connection = ConnectionHandle::new(key, origin, broker.clock.now_ns());
     let mut party = Party::new(Arc::clone(broker), Arc::new(connection));

@@ -19,14 +19,16 @@ const LONGEST: Duration = Duration::from_secs(30);
 pub(super) struct ReconnectBackoff {
     /// How long to try after a loss; zero is not at all.
     limit: Duration,
+    /// Whether each connection begins with a new token.
+    renewed: bool,
     attempts: u32,
     opened: Option<Instant>,
     lost: Option<Instant>,
 }
 
 impl ReconnectBackoff {
-    pub fn new(limit: Duration) -> Self {
-        Self { limit, attempts: 0, opened: None, lost: None }
+    pub fn new(limit: Duration, renewed: bool) -> Self {
+        Self { limit, renewed, attempts: 0, opened: None, lost: None }
     }
 
     /// The broker accepted the connection. The next wait is short, but not the shortest, so that a broker
@@ -56,7 +58,8 @@ impl ReconnectBackoff {
             }
             now
         });
-        if !loss.is_temporary() || now.saturating_duration_since(first) >= self.limit {
+        let may_pass = loss.is_temporary() || (self.renewed && loss.is_end_of_proof());
+        if !may_pass || now.saturating_duration_since(first) >= self.limit {
             return None;
         }
         let most = (FIRST * 2u32.saturating_pow(self.attempts.min(16))).min(LONGEST);
@@ -72,7 +75,7 @@ mod tests {
     const S: Duration = Duration::from_secs(1);
 
     fn open(limit: Duration, now: Instant) -> ReconnectBackoff {
-        let mut retry = ReconnectBackoff::new(limit);
+        let mut retry = ReconnectBackoff::new(limit, false);
         retry.opened(now);
         retry
     }
@@ -115,9 +118,15 @@ mod tests {
         let taken = slipring_wire::Reason::SessionTakenOver;
         let loss = ConnectionLoss::Disconnected { reason: taken, text: None };
         assert!(open(10 * S, now).wait(&loss, now, 0).is_none());
+        let ended = slipring_wire::Reason::NotAuthorized;
+        let loss = ConnectionLoss::Disconnected { reason: ended, text: None };
+        assert!(open(10 * S, now).wait(&loss, now, 0).is_none());
+        let mut renewed = ReconnectBackoff::new(10 * S, true);
+        renewed.opened(now);
+        assert!(renewed.wait(&loss, now, 0).is_some(), "a new token may be accepted");
         assert!(open(Duration::ZERO, now).wait(&ConnectionLoss::Closed, now, 0).is_none());
         assert!(
-            ReconnectBackoff::new(10 * S).wait(&ConnectionLoss::Closed, now, 0).is_none(),
+            ReconnectBackoff::new(10 * S, false).wait(&ConnectionLoss::Closed, now, 0).is_none(),
             "never connected"
         );
     }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use slipring_wire::{Connect, Packet, PropertiesBuf, PropertyId, VARINT_MAX, Value, Version};
+use slipring_wire::{Connect, Packet, PropertyId, VARINT_MAX, Value, Version};
 
 use super::inbound::RECEIVE_MAX;
-use super::{ClientProtocol, Credentials};
+use super::{ClientProtocol, ClientWill, Credentials, NonceSeed, ProofMethod};
 
 /// How a client connects, and connects again.
 #[derive(Clone, Debug)]
@@ -14,6 +14,10 @@ pub struct ConnectOptions {
     pub client_id: String,
     /// What the client authenticates with.
     pub credentials: Credentials,
+    /// Random bytes for this client alone, if the credentials ask for SCRAM.
+    pub nonce_seed: NonceSeed,
+    /// What the broker publishes if the client goes without DISCONNECT.
+    pub will: Option<ClientWill>,
     /// Seconds of silence before a ping; 0 is never.
     pub keep_alive_s: u16,
     /// The broker must answer CONNECT within this time.
@@ -31,6 +35,8 @@ impl Default for ConnectOptions {
         Self {
             client_id: String::new(),
             credentials: Credentials::default(),
+            nonce_seed: NonceSeed::default(),
+            will: None,
             keep_alive_s: 30,
             timeout: Duration::from_secs(10),
             session_expiry_s: 0,
@@ -51,23 +57,27 @@ impl ClientProtocol {
     /// CONNECT, under the client id that this client has now.
     pub(super) fn write_connect(&mut self) {
         let packet_bytes_max = u32::try_from(self.packet_bytes_max).unwrap_or(VARINT_MAX);
+        let mut properties = self.begin_proof().unwrap_or_default();
         let options = &self.options;
-        let mut properties = PropertiesBuf::new();
         properties.push(PropertyId::MaximumPacketSize, Value::Four(packet_bytes_max));
         properties.push(PropertyId::ReceiveMaximum, Value::Two(RECEIVE_MAX));
         if options.session_expiry_s > 0 {
             let expiry = Value::Four(options.session_expiry_s);
             properties.push(PropertyId::SessionExpiryInterval, expiry);
         }
+        let will_properties = options.will.as_ref().map(ClientWill::properties);
+        let will = options.will.as_ref().zip(will_properties.as_ref());
+        let sends_password = options.credentials.method == ProofMethod::Password;
+        let password = sends_password.then_some(options.credentials.password.as_ref()).flatten();
         let connect = Connect {
             version: Version::V5,
             clean_start: self.asks_clean_start(),
             keep_alive_s: options.keep_alive_s,
             client_id: &self.granted.client_id,
             properties: properties.borrow(),
-            will: None,
+            will: will.map(|(will, properties)| will.packet(properties)),
             user_name: options.credentials.user.as_deref(),
-            password: options.credentials.password.as_deref(),
+            password: password.map(|password| password.as_slice()),
         };
         Packet::Connect(Box::new(connect)).encode(Version::V5, &mut self.output);
     }

@@ -155,6 +155,8 @@ pub enum ClientEvent {
         /// The time until the next try.
         retry_in: Duration,
     },
+    /// The broker accepted a new token on the open connection.
+    Authenticated,
     /// The answer to subscribe.
     Subscribed {
         /// Which call.

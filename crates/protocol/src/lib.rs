@@ -6,6 +6,7 @@
 
 mod arrive;
 mod backoff;
+mod client_will;
 mod connect;
 mod credentials;
 mod event;
@@ -16,8 +17,10 @@ mod loss;
 mod outbound;
 mod pending;
 mod properties;
+mod proving;
 mod publish;
 mod receive;
+mod scram;
 mod send;
 mod subscribe;
 mod subscription_kind;
@@ -32,8 +35,9 @@ use std::time::{Duration, Instant};
 
 use slipring_wire::{Disconnect, Packet, Properties, PropertyId, QoS, Reason, Version};
 
+pub use client_will::ClientWill;
 pub use connect::ConnectOptions;
-pub use credentials::Credentials;
+pub use credentials::{Credentials, NonceSeed, ProofMethod};
 pub use event::{
     BatchId, ClientEvent, FlushId, PingId, ProtocolEvent, PublishId, ReceivedMessage,
     ReceivedProperties, RefusedFilter, SubscriptionId,
@@ -51,6 +55,7 @@ use inbound::InboundWindow;
 use keep_alive::{KeepAlive, KeepAliveAction};
 use outbound::OutboundWindow;
 use pending::PendingRequests;
+use proving::Proving;
 use subscriptions::Subscriptions;
 use tally::PublishTallies;
 
@@ -109,6 +114,7 @@ pub struct ClientProtocol {
     qos_asked: QoS,
     tallies: PublishTallies,
     pings: VecDeque<Ping>,
+    proving: Proving,
     /// The newest id of a call. All kinds of calls share the numbers, so that no two have the same.
     newest_id: u64,
     newest_packet_id: u16,
@@ -127,7 +133,7 @@ impl ClientProtocol {
             phase: Phase::Closed(None),
             packet_bytes_max,
             granted: GrantedTerms::asked(&options),
-            backoff: ReconnectBackoff::new(options.reconnect),
+            backoff: ReconnectBackoff::new(options.reconnect, options.credentials.renewed),
             keep_alive: KeepAlive::new(0, now),
             pending: PendingRequests::default(),
             subscriptions: Subscriptions::default(),
@@ -136,6 +142,7 @@ impl ClientProtocol {
             qos_asked: QoS::AtMostOnce,
             tallies: PublishTallies::default(),
             pings: VecDeque::new(),
+            proving: Proving::default(),
             newest_id: 0,
             newest_packet_id: 0,
             newest_identifier: 0,
@@ -174,6 +181,7 @@ impl ClientProtocol {
         self.own_bytes = 0;
         self.qos0_bytes = 0;
         self.pings.clear();
+        self.expect_token();
         Some(delay)
     }
 
@@ -215,8 +223,8 @@ impl ClientProtocol {
         match &self.phase {
             Phase::Connecting { until }
             | Phase::Draining { until, .. }
-            | Phase::Closing { until, .. }
-            | Phase::Away { until, .. } => Some(*until),
+            | Phase::Closing { until, .. } => Some(*until),
+            Phase::Away { until, .. } => self.next_connection(*until),
             Phase::Open => self.keep_alive.deadline(),
             Phase::Closed(_) => None,
         }
@@ -235,7 +243,9 @@ impl ClientProtocol {
                 let loss = loss.clone().unwrap_or(ConnectionLoss::CloseTimeout(*timeout));
                 self.end(Some(loss));
             }
-            Phase::Away { until, .. } if now >= *until => self.begin(now),
+            Phase::Away { until, .. } if now >= *until && !self.proving.lacks_token => {
+                self.begin(now);
+            }
             Phase::Open => match self.keep_alive.due(now) {
                 KeepAliveAction::Nothing => {}
                 KeepAliveAction::Ping => self.write_ping(None, now),

@@ -53,6 +53,12 @@ pub enum ConnectionLoss {
         /// What the library said.
         what: String,
     },
+    /// The broker did not prove that it knows the user's password, or asked for a weak proof.
+    #[error("the broker has not proved itself: {what}")]
+    NotProved {
+        /// What it did.
+        what: &'static str,
+    },
     /// No answer to CONNECT in time.
     #[error("no answer within {:.1} s", .0.as_secs_f64())]
     ConnectTimeout(Duration),
@@ -119,10 +125,16 @@ impl ConnectionLoss {
             | Self::OtherName { .. }
             | Self::NotValidNow { .. }
             | Self::CertificateRefused { .. }
+            | Self::NotProved { .. }
             | Self::NotMqtt(_)
             | Self::Violation(_)
             | Self::CloseTimeout(_) => false,
         }
+    }
+
+    /// Whether the broker ended a connection because its proof, such as a token, has ended.
+    pub(super) fn is_end_of_proof(&self) -> bool {
+        matches!(self, Self::Disconnected { reason: Reason::NotAuthorized, .. })
     }
 
     /// What a person can do about it.
@@ -139,6 +151,9 @@ impl ConnectionLoss {
             Self::NotValidNow { .. } => "check the clock here and the certificate of the broker",
             Self::CertificateRefused { .. } => {
                 "give a certificate that an authority of the broker has signed, and its key"
+            }
+            Self::NotProved { .. } => {
+                "check the address and the password: another program may pretend to be the broker"
             }
             Self::Tls { .. } => "check that this port of the broker speaks TLS; mqtt:// is without",
             Self::ConnectTimeout(_) => "check the address and the network on the way to it",
@@ -185,11 +200,14 @@ fn refused_advice(reason: Reason) -> &'static str {
     match reason {
         Reason::UnsupportedProtocolVersion => "use a broker that speaks MQTT 5",
         Reason::ClientIdentifierNotValid => "choose another client id",
+        Reason::BadAuthenticationMethod => {
+            "the broker does not take this kind of proof; choose another authentication"
+        }
         Reason::BadUserNameOrPassword => {
             "check the user name and the password, or ask whoever runs the broker for access"
         }
         Reason::NotAuthorized | Reason::Banned => {
-            "give a user name and a password, or ask whoever runs the broker for access"
+            "give a user name and a password, or a token, or ask whoever runs the broker for access"
         }
         _ => "try again later; the broker's log says more",
     }

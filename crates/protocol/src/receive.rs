@@ -15,8 +15,9 @@ use super::{
 /// Packets handled by one call, so that a caller's lock is never held for long.
 const PACKETS_PER_CALL: usize = 64;
 
-/// The first byte of CONNACK: its type, no flags.
+/// The first bytes of CONNACK and AUTH: their types, no flags.
 const CONNACK: u8 = 0x20;
+const AUTH: u8 = 0xf0;
 
 type Handled = Result<(), Violation>;
 
@@ -57,7 +58,9 @@ impl ClientProtocol {
         // Refused by its first byte: the bytes of a text protocol may look like the length of a
         // packet that never arrives.
         let connecting = matches!(self.phase, Phase::Connecting { .. });
-        if connecting && bytes.first().is_some_and(|first| *first != CONNACK) {
+        let proving = self.options.credentials.method.name().is_some();
+        let is_expected = |first: &u8| *first == CONNACK || (*first == AUTH && proving);
+        if connecting && !bytes.first().is_none_or(is_expected) {
             return Err(Violation::protocol("the first packet is not CONNACK"));
         }
         let PacketSplit::Whole(whole) = split_packet(bytes, self.packet_bytes_max)? else {
@@ -78,15 +81,16 @@ impl ClientProtocol {
         events: &mut Vec<ProtocolEvent>,
     ) -> Handled {
         // A CONNACK of two bytes is one of MQTT 3.1.1: that broker does not know MQTT 5.
-        if whole.body.len() == 2 {
+        if whole.body.len() == 2 && whole.first == CONNACK {
             let reason = Reason::UnsupportedProtocolVersion;
             self.end(Some(ConnectionLoss::Refused { reason, text: None }));
             return Ok(());
         }
-        if let Packet::ConnAck(connack) = Packet::decode(whole, Version::V5)? {
-            self.receive_connack(&connack, now, events)?;
+        match Packet::decode(whole, Version::V5)? {
+            Packet::ConnAck(connack) => self.receive_connack(&connack, now, events),
+            Packet::Auth(auth) => self.receive_auth(&auth, events),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn receive_connack(
@@ -102,6 +106,9 @@ impl ClientProtocol {
         }
         if connack.session_present && self.asks_clean_start() {
             return Err(Violation::protocol("CONNACK with an old session after a clean start"));
+        }
+        if !self.accepts_broker(connack) {
+            return Ok(());
         }
         self.granted.grant(connack);
         self.keep_alive = KeepAlive::new(self.granted.keep_alive_s, now);
@@ -151,6 +158,7 @@ impl ClientProtocol {
             }
             Packet::SubAck(suback) => self.receive_suback(&suback, events)?,
             Packet::UnsubAck(unsuback) => self.receive_unsuback(&unsuback, events)?,
+            Packet::Auth(auth) => self.receive_auth(&auth, events)?,
             Packet::PingResp => self.receive_pong(now, events),
             Packet::Disconnect(goodbye) => {
                 let text = reason_string(goodbye.properties);

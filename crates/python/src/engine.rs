@@ -90,6 +90,13 @@ impl Engine {
         py.detach(|| self.0.apply(plan.0.clone()));
     }
 
+    /// Reads the TLS files of a listener again; returns how many open connections were ended because their
+    /// certificate is not trusted any more. Raises `StartError` if a file cannot be used; then nothing has changed.
+    fn read_tls_again(&self, py: Python<'_>, listener: &str) -> PyResult<usize> {
+        let read = py.detach(|| self.0.read_tls_again(listener));
+        read.map_err(|error| StartError::new_err(format!("listener '{listener}': {error}")))
+    }
+
     /// Whether rules allow this, and the index of the rule that decided; None if none is about it.
     fn decide(
         &self,

@@ -15,6 +15,7 @@ mod properties;
 mod remote;
 mod salvage;
 mod samples;
+mod secret_file;
 mod status;
 mod table;
 mod topics;
@@ -41,6 +42,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     properties::register(module)?;
     salvage::register(module)?;
     samples::register(module)?;
+    secret_file::register(module)?;
     table::register(module)?;
     topics::register(module)
 }

@@ -3,6 +3,7 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over by value")]
 
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
@@ -10,11 +11,10 @@ use pyo3::types::PyBytes;
 use slipring_client::Address;
 use slipring_core::table::definitions_json;
 use slipring_journal::{DefinitionsEdition, JournalIdentity, JournalRefusal, RefusalReason};
-use slipring_protocol::Credentials;
 use slipring_remote::{RemoteError, RemoteOptions};
 
 use crate::client::ConnectError;
-use crate::client::options::{TlsDict, seconds};
+use crate::client::options::{CredentialsDict, TlsDict, seconds};
 use crate::journal::{Edition, JournalColumns, JournalError, JournalGap, edition};
 
 /// Adds this file's class to the module.
@@ -28,8 +28,9 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 struct OptionsDict {
     /// The journal that was read before: another one is refused, and the call waits for a broker that is away.
     identity: Option<String>,
-    user: Option<String>,
-    password: Option<Vec<u8>>,
+    credentials: CredentialsDict,
+    /// A file whose first line is the token.
+    token_file: Option<PathBuf>,
     tls: Option<TlsDict>,
     timeout_s: f64,
     patience_s: f64,
@@ -54,7 +55,8 @@ impl RemoteJournal {
         let url = address.to_string();
         let expected = options.identity.as_deref().map(identity).transpose()?;
         let options = RemoteOptions {
-            credentials: Credentials { user: options.user, password: options.password },
+            credentials: options.credentials.try_into()?,
+            token_file: options.token_file,
             tls: options.tls.map(TryInto::try_into).transpose()?,
             timeout: seconds(options.timeout_s)?,
             patience: seconds(options.patience_s)?,
@@ -171,7 +173,7 @@ fn identity(text: &str) -> PyResult<JournalIdentity> {
 
 fn translate(url: &str, error: &RemoteError) -> PyErr {
     match error {
-        RemoteError::Start(_) | RemoteError::Lost(_) => {
+        RemoteError::Start(_) | RemoteError::Lost(_) | RemoteError::Secret(_) => {
             ConnectError::new_err(format!("no connection to {url}: {error}"))
         }
         // A reader cannot continue where it was.

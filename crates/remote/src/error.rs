@@ -14,6 +14,9 @@ pub enum RemoteError {
     /// The connection was refused or lost.
     #[error("{0}; {advice}", advice = .0.advice())]
     Lost(ConnectionLoss),
+    /// A file with a secret cannot be used.
+    #[error("{0}")]
+    Secret(String),
     /// The broker is connected, but does not answer.
     #[error("the broker gave no answer about its journal within {0:.1} s; is it a Slipring?")]
     Silent(f64),
@@ -47,13 +50,14 @@ impl RemoteError {
     }
 
     /// Whether a new connection a little later may succeed.
-    pub(crate) fn is_lost(&self) -> bool {
+    /// `renewed`: each connection begins with the newest token.
+    pub(crate) fn is_lost(&self, renewed: bool) -> bool {
         match self {
             Self::Lost(ConnectionLoss::Refused { reason, .. }) => {
                 matches!(reason, Reason::ServerBusy | Reason::ServerUnavailable)
             }
             Self::Lost(ConnectionLoss::Disconnected { reason, .. }) => {
-                *reason != Reason::NotAuthorized
+                renewed || *reason != Reason::NotAuthorized
             }
             Self::Lost(loss) => !is_about_trust(loss),
             Self::Silent(_) => true,
@@ -69,5 +73,6 @@ fn is_about_trust(loss: &ConnectionLoss) -> bool {
         ConnectionLoss::Untrusted { .. }
             | ConnectionLoss::OtherName { .. }
             | ConnectionLoss::CertificateRefused { .. }
+            | ConnectionLoss::NotProved { .. }
     )
 }

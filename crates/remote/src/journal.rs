@@ -2,10 +2,11 @@
 //! answer, and resumes at the offset it had reached after a lost connection.
 
 use std::ops::Range;
+use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use slipring_client::{Address, ClientOptions, ClientTlsFiles};
+use slipring_client::{Address, ClientOptions, ClientTlsFiles, read_secret_file};
 use slipring_journal::{
     JournalAnswer, JournalIdentity, JournalRequest, MessageColumns, READ_ANSWER_HEADER_BYTES,
 };
@@ -26,6 +27,8 @@ const PAUSE_MAX: Duration = Duration::from_secs(1);
 pub struct RemoteOptions {
     /// User name and password.
     pub credentials: Credentials,
+    /// A file whose first line is the token; it is read again before every connection.
+    pub token_file: Option<PathBuf>,
     /// Certificates and keys for TLS; unused unless the address asks for TLS.
     pub tls: Option<ClientTlsFiles>,
     /// Longest wait for the connection, and for each answer.
@@ -38,6 +41,7 @@ impl Default for RemoteOptions {
     fn default() -> Self {
         Self {
             credentials: Credentials::default(),
+            token_file: None,
             tls: None,
             timeout: Duration::from_secs(10),
             patience: Duration::from_secs(60),
@@ -49,6 +53,7 @@ impl Default for RemoteOptions {
 pub struct RemoteJournal {
     address: Address,
     connecting: ClientOptions,
+    token_file: Option<PathBuf>,
     patience: Duration,
     connection: Option<JournalConnection>,
     /// Known from the first answer on.
@@ -97,6 +102,7 @@ impl RemoteJournal {
         let mut journal = Self {
             address,
             connecting,
+            token_file: options.token_file,
             patience: expected.map_or(Duration::ZERO, |_| options.patience),
             connection: None,
             identity: expected,
@@ -291,6 +297,10 @@ impl RemoteJournal {
     fn connection(&mut self) -> Result<&mut JournalConnection, RemoteError> {
         if self.connection.is_none() {
             self.prefetch = None;
+            if let Some(file) = &self.token_file {
+                let token = read_secret_file(file).map_err(RemoteError::Secret)?;
+                self.connecting.connect.credentials.password = Some(token);
+            }
             self.connection = Some(JournalConnection::open(&self.address, &self.connecting)?);
         }
         Ok(self.connection.as_mut().expect("opened above"))
@@ -311,7 +321,9 @@ impl RemoteJournal {
                 // Answers to earlier requests may still arrive on the old connection.
                 (self.connection, self.prefetch) = (None, None);
             }
-            if !(error.is_busy() || error.is_lost()) || Instant::now() + pause > until {
+            if !(error.is_busy() || error.is_lost(self.token_file.is_some()))
+                || Instant::now() + pause > until
+            {
                 return Err(error);
             }
             thread::sleep(pause);

@@ -161,8 +161,11 @@ fn only_a_user_with_the_right_reads_the_journal() {
     let engine = start(Some(&folder.0), "127.0.0.1:0", plan);
     let open = |user: Option<&str>, password: &str| {
         let password = user.map(|_| password.as_bytes().to_vec());
-        let credentials =
-            slipring_protocol::Credentials { user: user.map(str::to_owned), password };
+        let credentials = slipring_protocol::Credentials {
+            user: user.map(str::to_owned),
+            password: password.map(Into::into),
+            ..Default::default()
+        };
         let options = slipring_remote::RemoteOptions { credentials, ..Default::default() };
         let address = format!("mqtt://{}", engine.address()).parse().unwrap();
         RemoteJournal::open(address, options, None)
@@ -182,7 +185,8 @@ fn a_name_given_before_there_were_users_is_no_proof() {
     let folder = Folder::new("late");
     write(&folder.0, 10);
     let engine = start(Some(&folder.0), "127.0.0.1:0", Plan::default());
-    let credentials = slipring_protocol::Credentials { user: Some("lake".into()), password: None };
+    let credentials =
+        slipring_protocol::Credentials { user: Some("lake".into()), ..Default::default() };
     let options = slipring_remote::RemoteOptions { credentials, ..Default::default() };
     let address = format!("mqtt://{}", engine.address()).parse().unwrap();
     let mut journal = RemoteJournal::open(address, options, None).unwrap();

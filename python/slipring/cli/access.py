@@ -1,6 +1,6 @@
 """The options by which every command reaches a broker.
 
-A password is never an argument: every user of the machine could read it there.
+A password or a token is never an argument: every user of the machine could read it there.
 """
 
 import getpass
@@ -10,19 +10,29 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from slipring.cli.option_sets import option_sets
+from slipring.cli.token_store import stored_token
 from slipring.client import Tls, connect
 from slipring.client.connecting import URL, Connecting
-from slipring.errors import ConnectError
-from slipring.journal.location import PASSWORD, USER, JournalBroker
+from slipring.credentials import (
+    AUTHENTICATION,
+    PASSWORD,
+    TOKEN,
+    TOKEN_FILE,
+    USER,
+    BrokerCredentials,
+)
+from slipring.errors import SecretError
+from slipring.journal.location import JournalBroker
+from slipring.native import read_secret_file
 
 
-def _file(text: str) -> Any:
-    return typer.Option(help=text, exists=True, dir_okay=False)
+def _file(text: str, **more: Any) -> Any:
+    return typer.Option(help=text, exists=True, dir_okay=False, **more)
 
 
 @dataclass(frozen=True)
@@ -37,6 +47,20 @@ class Access:
         Path | None,
         _file(f"The password is its first line; else {PASSWORD}; else you are asked."),
     ] = None
+    token_file: Annotated[
+        Path | None,
+        _file(
+            f"The token is its first line; else {TOKEN}; else that of `slipring login`.",
+            envvar=TOKEN_FILE,
+        ),
+    ] = None
+    authentication: Annotated[
+        Literal["password", "scram", "token"] | None,
+        typer.Option(
+            envvar=AUTHENTICATION,
+            help="scram never sends the password; password sends a token as the password.",
+        ),
+    ] = None
     ca: Annotated[Path | None, _file("Certificates of trusted authorities (PEM).")] = None
     cert: Annotated[Path | None, _file("Your certificate (PEM); with --key.")] = None
     key: Annotated[Path | None, _file("The key of your certificate (PEM).")] = None
@@ -50,30 +74,52 @@ class Access:
         When it is lost or restored, a line on standard error says so.
         """
         _log_losses()
-        password = self._password() if self.user is not None else None
-        return connect(self.url, user=self.user, password=password, tls=self._tls(), **options)
+        credentials = self.credentials().connecting()
+        return connect(self.url, **credentials, tls=self._tls(), **options)
 
     def journal(self) -> JournalBroker:
         """The same broker, to read its journal."""
-        password = self._password().decode() if self.user is not None else None
         self._tls()
         ca, cert, key = (
             None if one is None else str(one) for one in (self.ca, self.cert, self.key)
         )
-        return JournalBroker(self.url, self.user, password, ca, cert, key, self.server_name)
+        credentials = self.credentials()
+        if callable(credentials.token):
+            token = stored_token(self.url)
+            credentials = BrokerCredentials(token=token, authentication=self.authentication)
+        return JournalBroker(self.url, credentials, ca, cert, key, self.server_name)
+
+    def credentials(self) -> BrokerCredentials:
+        """What was given; else what the environment has; else the token of `slipring login`."""
+        if self.token_file is not None and not (self.user and self.password_file):
+            return self._made(token_file=self.token_file)
+        if self.user is not None:
+            return self._made(password=self._password())
+        if TOKEN in os.environ:
+            return self._made(token=os.environb[TOKEN.encode()])
+        if self.cert is None and stored_token(self.url, told=True) is not None:
+            return self._made(token=self._login)
+        return BrokerCredentials()
+
+    def _made(self, **secret: Any) -> BrokerCredentials:
+        try:
+            return BrokerCredentials(self.user, authentication=self.authentication, **secret)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+
+    def _login(self) -> bytes:
+        """The newest token: `slipring login` may have renewed it meanwhile."""
+        token = stored_token(self.url)
+        if token is None:
+            raise SecretError(f"you are not logged in at {self.url} any more; run: slipring login")
+        return token
 
     def _password(self) -> bytes:
         if self.password_file is not None:
-            return (self.password_file.read_bytes().splitlines() or [b""])[0]
+            return read_secret_file(self.password_file)
         if PASSWORD in os.environ:
             return os.environb[PASSWORD.encode()]
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("error", getpass.GetPassWarning)
-                return getpass.getpass(f"Password of {self.user}: ").encode()
-        except (getpass.GetPassWarning, EOFError, OSError):
-            text = f"no password for {self.user!r}: give --password-file, or set {PASSWORD}"
-            raise ConnectError(text) from None
+        return asked_password(self.user)
 
     def _tls(self) -> Tls | None:
         if (self.cert is None) != (self.key is None):
@@ -82,6 +128,17 @@ class Access:
         if not any(files) and not self.url.startswith(("mqtts:", "wss:")):
             return None
         return Tls(ca=self.ca, certificate=self.cert, key=self.key, server_name=self.server_name)
+
+
+def asked_password(user: str | None) -> bytes:
+    """The password, as a person types it; SecretError if there is nobody to ask."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", getpass.GetPassWarning)
+            return getpass.getpass(f"Password of {user}: ").encode()
+    except (getpass.GetPassWarning, EOFError, OSError):
+        text = f"no password for {user!r}: give --password-file, or set {PASSWORD}"
+        raise SecretError(text) from None
 
 
 def _log_losses() -> None:

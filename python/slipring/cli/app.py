@@ -15,6 +15,7 @@ from slipring.cli.export import export
 from slipring.cli.import_ import import_
 from slipring.cli.journal import journal
 from slipring.cli.log_levels import log_levels
+from slipring.cli.login import login, logout
 from slipring.cli.memory import memory
 from slipring.cli.password import password
 from slipring.cli.ping import ping
@@ -158,6 +159,8 @@ def config(
 
 
 app.command("password")(password)
+app.command("login")(login)
+app.command("logout")(logout)
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import os
 import urllib.error
 import urllib.request
 from typing import Annotated, Any
@@ -9,6 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from slipring.cli.display import printable
+from slipring.cli.token_store import stored_token
+from slipring.credentials import TOKEN
 from slipring.errors import ConnectError
 
 TIMEOUT_S = 60
@@ -26,6 +29,8 @@ def ask(url: str, path: str, body: Json | None = None, method: str | None = None
     if not address.startswith(("http://", "https://")):
         raise ConnectError(f"'{url}' is not the address of a console, such as {CONSOLE}")
     request = urllib.request.Request(address, method=method)  # noqa: S310 (checked)
+    if (token := _token(url)) is not None:
+        request.add_header("authorization", f"Bearer {token}")
     if body is not None:
         request.data = json.dumps(body).encode()
         request.add_header("content-type", "application/json")
@@ -42,3 +47,11 @@ def ask(url: str, path: str, body: Json | None = None, method: str | None = None
             f"`slipring serve` prints its address, as console={CONSOLE}"
         ) from None
     return content
+
+
+def _token(url: str) -> str | None:
+    """The token of the environment, or that of `slipring login`."""
+    if TOKEN in os.environ:
+        return os.environ[TOKEN]
+    stored = stored_token(url)
+    return None if stored is None else stored.decode()

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from slipring.cli.option_sets import option_sets
+from slipring.cli.pipeline_access import PipelineAccess
 from slipring.cli.pipeline_display import PipelineDisplay
 from slipring.cli.recording_range import DATA, check_named
 from slipring.cli.stop_signals import stop_on_signals
@@ -72,13 +74,10 @@ Archive = Annotated[
         help="Read the journal from its archive, s3://bucket/prefix; what is newer, from --broker."
     ),
 ]
-User = Annotated[
-    str | None, typer.Option(help="Your user name there; the password is in SLIPRING_PASSWORD.")
-]
-Authorities = Annotated[str | None, typer.Option(help="Certificates of trusted authorities (PEM).")]
 
 
 @pipeline.command("run")
+@option_sets({"access": PipelineAccess})
 def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
     jobs: Jobs = None,
     data: Data = DATA,
@@ -94,8 +93,8 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
     keep_bytes: KeepBytes = None,
     broker: Broker = None,
     archive: Archive = None,
-    user: User = None,
-    ca: Authorities = None,
+    *,
+    access: PipelineAccess,
 ) -> None:
     """Carry the journal into the Delta tables of a lake, each sample and message exactly once.
 
@@ -117,14 +116,15 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
     from slipring.lake.storage import LakeLocation
     from slipring.pipeline.pipeline_run import PipelineRun
 
-    given = {name: text for name, text in (("user", user), ("ca", ca)) if text}
+    settings = _config(config)
+    given = access.options(settings.broker)
     where, names = LakeLocation.of(lake or data / "lake"), jobs or ["archive"]
     _introduce(names, [archive, broker], data, where.uri)
     display = PipelineDisplay(_journal(data, broker, archive, given))
     made = PipelineRun(
         journal=display.journal,
         lake=where,
-        config=_config(config),
+        config=settings,
         bus=None if bus is None else JournalBroker.from_options(bus, given),
         state=data / "pipeline",
         once=once,

@@ -15,6 +15,7 @@ from slipring.control.listener import MQTT
 from slipring.control.memory import share_free_memory
 from slipring.discovery.endpoint import Endpoint
 from slipring.errors import ConfigError, SlipringError
+from slipring.native import forbid_core_dumps
 
 log = logging.getLogger("slipring.serve")
 
@@ -29,6 +30,7 @@ def run_serve(
     """Serve until Ctrl-C or SIGTERM."""
     read = partial(load_config, file, mqtt__listen=mqtt, console__listen=console, data=data)
     config = read()
+    _guard_memory(config)
     share_free_memory()  # before the thread of the log has memory of its own
     log_to_stderr(config.log.level, config.log.format)
     asyncio.run(_serve(config, partial(read, again=True) if file else None))
@@ -79,7 +81,14 @@ async def _reload(broker: Broker, read: Read) -> None:
     except ConfigError as error:
         log.error("config: nothing is changed: %s", error)  # noqa: TRY400 (the mistake is not ours)
         return
+    _guard_memory(broker.config)
     log_to_stderr(broker.config.log.level, broker.config.log.format)
+
+
+def _guard_memory(config: Config) -> None:
+    """Where there are users, the process writes no core dump: memory has their passwords."""
+    if config.has_users and not config.core_dumps:
+        forbid_core_dumps()
 
 
 def _ready_line(broker: Broker, console: ConsoleServer | None) -> str:

@@ -9,6 +9,7 @@ from slipring.client.notices import Notice, Notices
 from slipring.client.publisher import Publisher
 from slipring.client.subscription import Subscription
 from slipring.client.tls import Tls
+from slipring.client.will import Will
 
 __all__ = [
     "Bus",
@@ -21,5 +22,6 @@ __all__ = [
     "Publisher",
     "Subscription",
     "Tls",
+    "Will",
     "connect",
 ]

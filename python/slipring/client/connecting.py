@@ -3,11 +3,15 @@
 import math
 from collections.abc import Generator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from os import PathLike
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from slipring.client.bus import Bus
 from slipring.client.connection import ClientConnection
+from slipring.client.renewal import Renewal
 from slipring.client.tls import Tls
+from slipring.client.will import Will
+from slipring.credentials import Authentication, BrokerCredentials, TokenSource
 from slipring.native import Client
 
 URL = "mqtt://127.0.0.1:1883"
@@ -20,7 +24,11 @@ def connect(  # noqa: PLR0913 (every option has its name at the call)
     client_id: str | None = None,
     user: str | None = None,
     password: str | bytes | None = None,
+    token: str | bytes | TokenSource | None = None,
+    token_file: str | PathLike[str] | None = None,
+    authentication: Authentication | None = None,
     tls: Tls | None = None,
+    will: Will | None = None,
     session_expiry_s: int = 0,
     clean_start: bool = False,
     reconnect_s: float = math.inf,
@@ -36,6 +44,12 @@ def connect(  # noqa: PLR0913 (every option has its name at the call)
     `wss://host:port/path` (WebSocket; the path is `/mqtt` if there is none) or `unix:/path`.
     Without a client id the broker assigns one.
 
+    A client proves its name with `user` and `password`, sent as they are, or never sent with
+    `authentication="scram"`; with a certificate of `tls`; or with a `token`. A token may be a
+    callable, sync or async, or in a `token_file`: then it is fetched again before it ends and
+    before each further connection. `authentication="password"` sends a token as the password, for
+    brokers that want it there. `will` is published if this client goes without closing.
+
     `session_expiry_s` is how long the broker keeps the session without a connection; above 0 an
     earlier session with the same client id is continued, except with `clean_start`. A lost
     connection is retried for `reconnect_s`; 0 is not at all. After `keep_alive_s` of silence the
@@ -46,12 +60,15 @@ def connect(  # noqa: PLR0913 (every option has its name at the call)
     """
     if report_arrivals_s is not None and not report_arrivals_s > 0:
         raise ValueError(f"report_arrivals_s is seconds, more than 0, not {report_arrivals_s}")
+    credentials = BrokerCredentials(
+        user, _bytes(password), _bytes(token), token_file, authentication
+    )
     return Connecting(
         url,
         report_arrivals_s,
+        credentials,
         client_id=client_id or "",
-        user=user,
-        password=password.encode() if isinstance(password, str) else password,
+        will=None if will is None else will.row(),
         tls=None if tls is None else asdict(tls),
         session_expiry_s=session_expiry_s,
         clean_start=clean_start or session_expiry_s == 0,
@@ -63,12 +80,26 @@ def connect(  # noqa: PLR0913 (every option has its name at the call)
     )
 
 
+Secret = TypeVar("Secret")
+
+
+def _bytes(secret: str | Secret) -> bytes | Secret:
+    return secret.encode() if isinstance(secret, str) else secret
+
+
 class Connecting:
     """A connection still to be opened; await it or enter it."""
 
-    def __init__(self, url: str, report_arrivals_s: float | None, **options: Any) -> None:
+    def __init__(
+        self,
+        url: str,
+        report_arrivals_s: float | None,
+        credentials: BrokerCredentials,
+        **options: Any,
+    ) -> None:
         self._url = url
         self._report_arrivals_s = report_arrivals_s
+        self._credentials = credentials
         self._options = options
         self._bus: Bus | None = None
 
@@ -91,9 +122,16 @@ class Connecting:
 
     async def _open(self) -> Bus:
         is_durable = self._options["session_expiry_s"] > 0
+        secret = await self._credentials.secret(self._url)
+        credentials = self._credentials.native(secret)
+        native = Client(self._url, {**self._options, "credentials": credentials})
         connection = ClientConnection(
-            Client(self._url, self._options),
+            native,
             is_durable=is_durable,
             report_arrivals_s=self._report_arrivals_s,
         )
-        return Bus(connection, await connection.connected())
+        changes = connection.changes()
+        terms = await connection.connected()
+        if secret is not None and self._credentials.is_renewed:
+            Renewal(native, self._credentials, secret, self._options["reconnect_s"]).follow(changes)
+        return Bus(connection, terms)

@@ -33,10 +33,11 @@ from slipring.control.pulse import Pulse
 from slipring.control.receipt import log_lines
 from slipring.control.reload import Reload, applied_text, audit_text, reload, waiting_text
 from slipring.control.row_rates import stream_row
+from slipring.control.tls_watch import TlsWatch
 from slipring.discovery.announcement import Announcement
 from slipring.discovery.endpoint import Endpoint
-from slipring.errors import ConfigError, EngineError, ListenError, StartError
-from slipring.native import Engine, Listener, Plan, version
+from slipring.errors import ConfigError, EngineError, ListenError, SecretError, StartError
+from slipring.native import Engine, Listener, Plan, check_secret_file, version
 
 POLL_S = 0.25
 """How often the control plane fetches the engine's events and counters."""
@@ -50,6 +51,12 @@ PREFIXES_MAX = 2_000
 """More prefixes than the engine counts separately."""
 STREAMS_SHOWN = 100
 """How many streams are shown: the first by index."""
+
+LISTENER_KEYS = {
+    "websocket", "origins", "certificate", "key", "client_ca", "client_certificates", "client_name",
+    "client_crl",
+}  # fmt: skip
+"""What the engine needs of a listener, beside its name and address."""
 
 log = logging.getLogger("slipring.broker")
 
@@ -89,6 +96,7 @@ class Broker:
         self.holders = Cached(lambda: self.engine.sessions(HOLDERS_MAX)[0])
         self._trouble: Trouble | None = None
         self.pulse = Pulse(self.engine)
+        self._tls = TlsWatch(self.engine, config.listeners)
         self._budget = BudgetWatch()
         self.consumers = ConsumerWatch(folder)
         if self.receipt:
@@ -110,6 +118,7 @@ class Broker:
             await asyncio.to_thread(self.engine.apply, plan)
             self.config, self.plan = found.config, plan
             self.access.forget_folder()
+        self._tls.read_all()
         self._tell_reload(found)
 
     def _read_again(self, read: Callable[[], Config]) -> tuple[Reload, Plan]:
@@ -187,6 +196,7 @@ class Broker:
         watching = [
             asyncio.create_task(self.consumers.run(stop)),
             asyncio.create_task(self.access.watch(stop)),
+            asyncio.create_task(self._tls.run(stop)),
         ]
         try:
             await self.discovery.open()
@@ -272,8 +282,12 @@ def _processors_to_take() -> int:
 
 
 def _listener(section: ListenerSection) -> Listener:
-    keys = {"websocket", "origins", "certificate", "key", "client_ca", "client_certificates"}
-    return Listener(section.name, section.listen, **section.model_dump(include=keys))
+    if section.key is not None and section.key.exists():
+        try:
+            check_secret_file(section.key)
+        except SecretError as error:
+            raise StartError(f"listener '{section.name}': {error}") from None
+    return Listener(section.name, section.listen, **section.model_dump(include=LISTENER_KEYS))
 
 
 def make_audit_folder(config: Config) -> None:

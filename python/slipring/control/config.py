@@ -88,6 +88,11 @@ class Config(Section):
         description="Accept clients that have not proved who they are from other machines too, "
         "and, where there are users, those that bring no credentials.",
     )
+    core_dumps: bool = Field(
+        False,
+        description="Let the system write core dumps although there are users: a dump holds the "
+        "passwords and keys that are in memory. For debugging (secrets.md).",
+    )
     mqtt: MqttSection = MqttSection()
     console: ConsoleSection = ConsoleSection()
     discovery: DiscoverySection = DiscoverySection()

@@ -82,6 +82,18 @@ class ListenerSection(Section):
     client_certificates: Literal["required", "optional"] = Field(
         "required", description="Whether clients need a certificate: required or optional."
     )
+    client_name: Literal["auto", "cn", "san-dns", "san-uri", "san-email"] = Field(
+        "auto",
+        description="Which name of a client certificate counts: cn (the common name), san-dns, "
+        "san-uri or san-email (the only alternative name of that kind), or auto (the common name, "
+        "without one the first alternative name).",
+    )
+    client_crl: tuple[Path, ...] = Field(
+        (),
+        description="PEM files with lists of revoked client certificates, one for each authority; "
+        "with them, a certificate whose authority has no list is refused.",
+        examples=[("ca.crl",)],
+    )
     connections: Annotated[int, between(1, 1_000_000)] | None = Field(
         None,
         description="Clients at once here, in place of `limits.connections`, which still bounds "
@@ -112,6 +124,9 @@ class ListenerSection(Section):
             raise ValueError(f"listener '{self.name}': client_ca needs certificate and key")
         if "client_certificates" in self.model_fields_set and not self.client_ca:
             raise ValueError(f"listener '{self.name}': client_certificates needs client_ca")
+        for key in ("client_name", "client_crl"):
+            if key in self.model_fields_set and not self.client_ca:
+                raise ValueError(f"listener '{self.name}': {key} needs client_ca")
         if self.origins and not self.websocket:
             raise ValueError(f"listener '{self.name}': origins needs websocket = true")
         for origin in self.origins:
@@ -123,6 +138,12 @@ class ListenerSection(Section):
         own = {key: getattr(self, key) for key in OWN_LIMITS}
         here = {key: value for key, value in own.items() if value is not None}
         return everywhere.model_dump() | here
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files of its TLS, which are read again when they change."""
+        named = (self.certificate, self.key, self.client_ca, *self.client_crl)
+        return tuple(file for file in named if file is not None)
 
     @property
     def is_loopback(self) -> bool:

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, Field, SecretStr, field_validator
 
 from slipring.control.event_kinds import ROOMS, LogLevel, Room
 from slipring.control.events import LINES_MAX
+from slipring.control.secret import ConfigSecret
 from slipring.control.section import Section, between
 from slipring.logs.address import SCHEMES, SECURE, LogServerKind, ServerAddress
 
@@ -55,8 +56,11 @@ class LogServerSection(Section):
         "https; otherwise those of the system are trusted.",
         examples=["logs-ca.pem"],
     )
-    headers: dict[str, SecretStr] = Field(
-        {}, max_length=32, description="Headers of each request, for otlp: such as a token."
+    headers: dict[str, ConfigSecret] = Field(
+        {},
+        max_length=32,
+        description="Headers of each request, for otlp: such as a token, which may be "
+        '{ file = "PATH" } or { env = "NAME" } (secrets.md).',
     )
 
     @field_validator("address")

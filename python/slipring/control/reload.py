@@ -109,6 +109,7 @@ def _meanwhile(running: Config, wanted: Config, *, journaling: bool) -> Config:
     sections = {
         "data": running.data,
         "threads": running.threads,
+        "core_dumps": running.core_dumps,
         "mqtt": wanted.mqtt.model_copy(update={"listen": running.mqtt.listen}),
         "console": running.console,
         "discovery": running.discovery,

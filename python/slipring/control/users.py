@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, SecretStr
 
 from slipring.control.access import Role
+from slipring.control.secret import ConfigSecret
 from slipring.control.section import Section
 from slipring.errors import ConfigError, PlanError
 from slipring.native import check_verifier, make_verifier
@@ -39,8 +40,9 @@ class UserSection(Section):
     name: Annotated[str, AfterValidator(_is_printable)] = Field(
         min_length=1, max_length=256, description="The user name.", examples=["gripen"]
     )
-    password: Annotated[SecretStr, AfterValidator(_is_verifier)] = Field(
-        description="What `slipring password` prints; never the password itself.",
+    password: Annotated[ConfigSecret, AfterValidator(_is_verifier)] = Field(
+        description="What `slipring password` prints, never the password itself; or "
+        '{ file = "PATH" } or { env = "NAME" } where that is (secrets.md).',
         examples=[EXAMPLE_VERIFIER],
     )
     roles: tuple[Role, ...] = Field(

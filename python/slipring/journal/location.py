@@ -3,23 +3,20 @@
 Quick to import: knows no Arrow, and no object storage before an archive is opened.
 """
 
-import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeAlias, Union
 
 from slipring.archive.location import S3, ArchiveLocation
-from slipring.errors import ConnectError, JournalError
+from slipring.credentials import NO_CREDENTIALS, BrokerCredentials, from_options
+from slipring.errors import JournalError
 from slipring.native import JournalReader, RemoteJournal, commit_consumer
 
 if TYPE_CHECKING:
     from slipring.archive.reader import ArchiveReader
     from slipring.journal.joined import JoinedJournal
-
-USER = "SLIPRING_USER"
-PASSWORD = "SLIPRING_PASSWORD"  # noqa: S105 (the name of a variable)
 
 SCHEMES = ("mqtt://", "mqtts://", "ws://", "wss://", "unix:")
 """How the address of a broker begins."""
@@ -92,8 +89,7 @@ class JournalBroker:
     """
 
     url: str
-    user: str | None = None
-    password: str | None = field(default=None, repr=False)
+    credentials: BrokerCredentials = NO_CREDENTIALS
     ca: str | None = None
     certificate: str | None = None
     key: str | None = None
@@ -101,20 +97,16 @@ class JournalBroker:
 
     @classmethod
     def from_options(cls, url: str, given: Mapping[str, str]) -> Self:
-        """From Spark's options; user and password may be in the environment instead."""
-        user = given.get("user") or os.environ.get(USER)
-        password = given.get("password") or os.environ.get(PASSWORD)
-        if user is not None and password is None:
-            raise ConnectError(f"no password for {user!r}: give option password, or set {PASSWORD}")
+        """From Spark's options; what proves a name may be in the environment instead."""
         tls = (given.get(name) for name in ("ca", "certificate", "key", "servername"))
-        return cls(url, user, password if user is not None else None, *tls)
+        return cls(url, from_options(given), *tls)
 
     def open(self, identity: str | None = None) -> RemoteJournal:
         """A reader with its own connection; with an identity it refuses any other journal."""
         options = {
             "identity": identity,
-            "user": self.user,
-            "password": None if self.password is None else self.password.encode(),
+            "credentials": self.credentials.native(self.credentials.fixed_secret()),
+            "token_file": self.credentials.token_file,
             "tls": self._tls(),
             "timeout_s": TIMEOUT_S,
             "patience_s": PATIENCE_S,
@@ -129,9 +121,9 @@ class JournalBroker:
 
     def options(self) -> dict[str, str]:
         """The options of Spark's source that lead to this journal."""
-        names = ("user", "password", "ca", "certificate", "key")
-        given = {name: getattr(self, name) for name in names}
+        given = {name: getattr(self, name) for name in ("ca", "certificate", "key")}
         given |= {"broker": self.url, "serverName": self.server_name}
+        given |= self.credentials.options()
         return {name: value for name, value in given.items() if value is not None}
 
     def _tls(self) -> dict[str, str | None] | None:

@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError
 
 from slipring.errors import ConfigError
 from slipring.pipeline.archive_section import ArchiveSection
+from slipring.pipeline.broker_section import BrokerSection
 from slipring.pipeline.budget_section import BudgetSection
 from slipring.pipeline.derive_section import DeriveSection
 from slipring.pipeline.latency_section import LatencySection
@@ -34,6 +35,9 @@ class PipelineConfig(PipelineSection):
     limits: LimitsSection = Field(LimitsSection(), description="Events at limits.")
     latency: LatencySection = Field(LatencySection(), description="Ages of samples at each hop.")
     budget: BudgetSection = Field(BudgetSection(), description="The data cap of vehicles.")
+    broker: BrokerSection = Field(
+        BrokerSection(), description="What the jobs prove their name with."
+    )
 
 
 def load_pipeline(file: Path) -> PipelineConfig:

@@ -231,8 +231,7 @@ class BatchPublisher:
             self._bus = await connect(
                 broker.url,
                 client_id=self.client_id,
-                user=broker.user,
-                password=broker.password,
+                **broker.credentials.connecting(),
                 tls=_tls(broker),
                 # A new connection begins with a recovery; a second way back is not needed.
                 reconnect_s=0,

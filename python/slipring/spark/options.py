@@ -8,6 +8,7 @@ from typing import Literal, cast, get_args
 
 import pyarrow as pa
 
+from slipring.credentials import OPTION_NAMES
 from slipring.journal import columns as message_columns
 from slipring.journal import frame_rows, rollup, samples
 from slipring.journal.location import (
@@ -42,7 +43,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LENGTH = re.compile(r"(\d+)\s*(ns|us|ms|s|m|h)")
 _UNITS_NS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
 
-BROKER_NAMES = ("user", "password", "ca", "certificate", "key", "serverName")
+BROKER_NAMES = (*OPTION_NAMES, "ca", "certificate", "key", "serverName")
 ARCHIVE_NAMES = (*S3_OPTIONS, "cache", "cacheBytes")
 
 NAMES = (

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from slipring.credentials import OPTION_NAMES
 from slipring.journal.location import SCHEMES, JournalBroker
 from slipring.model import Parameter
 from slipring.publication.outgoing import ROW_KINDS, RowKind
@@ -14,8 +15,7 @@ from slipring.publication.publisher import PublicationTarget
 
 NAMES = (
     "broker", "path", "deliver", "parameters", "topic", "sink", "state", "batch",
-    "checkpointLocation", "queryName", "user", "password", "ca", "certificate", "key",
-    "serverName",
+    "checkpointLocation", "queryName", "ca", "certificate", "key", "serverName", *OPTION_NAMES,
 )  # fmt: skip
 FOLDER = "slipring-sink"
 """The sink's own folder in the checkpoint."""

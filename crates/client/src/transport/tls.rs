@@ -10,6 +10,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ConfigBuilder, RootCertStore};
 use tokio_rustls::TlsConnector;
+use zeroize::Zeroizing;
 
 /// The files for TLS; by default the system's authorities, and no certificate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,6 +34,9 @@ pub enum ClientTlsError {
         /// What is wrong with it.
         what: String,
     },
+    /// Others can read the key.
+    #[error("{0}")]
+    Secret(String),
     /// The key is another certificate's.
     #[error("{} is not the key of the certificate in {}", key.display(), certificate.display())]
     OtherKey {
@@ -85,8 +89,9 @@ fn with_identity(
     key: &Path,
 ) -> Result<ClientConfig, ClientTlsError> {
     let chain = certificates(certificate)?;
-    let secret = PrivateKeyDer::from_pem_slice(&read(key)?)
+    let secret = PrivateKeyDer::from_pem_slice(&Zeroizing::new(read(key)?))
         .map_err(|_| broken(key, "has no private key in it (PEM, without a passphrase)"))?;
+    crate::check_secret_file(key).map_err(ClientTlsError::Secret)?;
     builder.with_client_auth_cert(chain, secret).map_err(|error| match error {
         rustls::Error::InconsistentKeys(_) => {
             ClientTlsError::OtherKey { key: key.into(), certificate: certificate.into() }

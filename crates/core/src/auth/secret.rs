@@ -1,17 +1,24 @@
 //! Secrets that must not be shown: a client's password and the process's own key. SHA-256 and HMAC over them.
 
 use ring::{digest, hmac};
+use zeroize::Zeroize;
 
 /// 32 bytes: the result of SHA-256 and of HMAC-SHA-256.
 pub(super) type Digest = [u8; 32];
 
-/// A password as a client sent it.
+/// A password as a client sent it. Its memory is overwritten when it is dropped.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Password(Box<[u8]>);
 
 /// A random key that only this process has.
 #[derive(Clone)]
 pub struct Secret(Digest);
+
+impl Drop for Password {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
 
 impl From<&[u8]> for Password {
     fn from(bytes: &[u8]) -> Self {

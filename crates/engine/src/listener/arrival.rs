@@ -14,6 +14,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::lane::Handover;
 use super::socket::OverSocket;
+use super::tls::ShownCertificate;
 use crate::broker::Broker;
 use crate::connection;
 use crate::connection_end::ConnectionEnd;
@@ -40,7 +41,7 @@ impl Arrival {
     ///
     /// The handshakes have `connect_ms`, and so has the CONNECT after them: a client that sends neither is
     /// disconnected after twice that.
-    pub async fn serve<S>(self, handshakes: impl Future<Output = Result<(S, Option<String>)>>)
+    pub async fn serve<S>(self, handshakes: impl Future<Output = Result<(S, ShownCertificate)>>)
     where
         S: AsyncRead + AsyncWrite + OverSocket + Unpin + Send + 'static,
     {
@@ -50,7 +51,7 @@ impl Arrival {
             () = self.broker.stopping.wait() => return self.refused("the broker stops"),
         };
         match opened {
-            Ok(Ok((stream, user))) => self.hear(stream, user).await,
+            Ok(Ok((stream, shown))) => self.hear(stream, shown).await,
             Ok(Err(error)) => self.refused(&error.to_string()),
             Err(_) => {
                 self.broker.monitor.reached.count(Limit::ConnectMs);
@@ -60,11 +61,12 @@ impl Arrival {
     }
 
     /// Waits for the first packet, which the engine's threads then judge.
-    async fn hear<S>(mut self, mut stream: S, user: Option<String>)
+    async fn hear<S>(mut self, mut stream: S, shown: ShownCertificate)
     where
         S: AsyncRead + AsyncWrite + OverSocket + Unpin + Send + 'static,
     {
-        self.origin.user = user;
+        self.origin.user = shown.user;
+        self.origin.certificates = shown.certificates;
         let begun = self.broker.clock.now();
         let heard = tokio::select! {
             biased;

@@ -6,30 +6,53 @@ use x509_cert::ext::pkix::SubjectAltName;
 use x509_cert::ext::pkix::name::{DirectoryString, GeneralName};
 use x509_cert::{Certificate, TbsCertificate};
 
-/// The common name of the subject, else its first DNS, URI or e-mail name.
+use super::settings::ClientName;
+
+/// The name that counts.
 ///
-/// A certificate that could be read in two ways proves nothing: several common names, or one
-/// with control characters (a name cut short at a zero byte has been another's elsewhere).
-pub(super) fn name(der: &[u8]) -> Option<String> {
+/// A certificate that could be read in two ways proves nothing: several common names, several names of the
+/// kind that was asked for, or one with control characters (a name cut short at a zero byte has been another's
+/// elsewhere). `Auto` takes the first alternative name of any kind, in the certificate's order.
+pub(super) fn name(der: &[u8], wanted: ClientName) -> Option<String> {
     let certificate = Certificate::from_der(der).ok()?;
     let subject = certificate.tbs_certificate();
-    let mut names = subject.subject().iter().filter(|attribute| attribute.oid == COMMON_NAME);
-    let found = match (names.next(), names.next()) {
-        (Some(name), None) => name.value.decode_as::<DirectoryString>().ok()?.value().into_owned(),
-        (None, _) => alternative(subject)?,
-        (Some(_), Some(_)) => return None,
+    let found = match wanted {
+        ClientName::Auto => match common_names(subject)? {
+            names if names.is_empty() => alternatives(subject, wanted)?.into_iter().next(),
+            names => only(names),
+        },
+        ClientName::CommonName => only(common_names(subject)?),
+        ClientName::Dns | ClientName::Uri | ClientName::Email => {
+            only(alternatives(subject, wanted)?)
+        }
     };
-    is_usable(&found).then_some(found)
+    found.filter(|found| is_usable(found))
 }
 
-fn alternative(certificate: &TbsCertificate) -> Option<String> {
+fn only(names: Vec<String>) -> Option<String> {
+    <[String; 1]>::try_from(names).ok().map(|[name]| name)
+}
+
+/// None if one of them cannot be read.
+fn common_names(certificate: &TbsCertificate) -> Option<Vec<String>> {
+    let names = certificate.subject().iter().filter(|attribute| attribute.oid == COMMON_NAME);
+    let text = |text: DirectoryString| text.value().into_owned();
+    names.map(|name| name.value.decode_as::<DirectoryString>().ok().map(text)).collect()
+}
+
+/// The alternative names of the kind that counts, or of every kind that could.
+fn alternatives(certificate: &TbsCertificate, wanted: ClientName) -> Option<Vec<String>> {
     let (_, names) = certificate.get_extension::<SubjectAltName>().ok()??;
-    names.0.iter().find_map(|name| match name {
-        GeneralName::DnsName(name)
-        | GeneralName::UniformResourceIdentifier(name)
-        | GeneralName::Rfc822Name(name) => Some(name.as_str().into()),
+    let any = wanted == ClientName::Auto;
+    let found = names.0.iter().filter_map(|name| match name {
+        GeneralName::DnsName(name) if any || wanted == ClientName::Dns => Some(name.as_str()),
+        GeneralName::UniformResourceIdentifier(name) if any || wanted == ClientName::Uri => {
+            Some(name.as_str())
+        }
+        GeneralName::Rfc822Name(name) if any || wanted == ClientName::Email => Some(name.as_str()),
         _ => None,
-    })
+    });
+    Some(found.map(str::to_owned).collect())
 }
 
 fn is_usable(name: &str) -> bool {
@@ -44,13 +67,21 @@ mod tests {
     use super::*;
 
     fn proved(subject: &[(DnType, &str)], alternatives: Vec<SanType>) -> Option<String> {
+        proved_by(ClientName::Auto, subject, alternatives)
+    }
+
+    fn proved_by(
+        wanted: ClientName,
+        subject: &[(DnType, &str)],
+        alternatives: Vec<SanType>,
+    ) -> Option<String> {
         let mut params = CertificateParams::new([]).unwrap();
         params.distinguished_name = DistinguishedName::new();
         for (kind, text) in subject {
             params.distinguished_name.push(kind.clone(), *text);
         }
         params.subject_alt_names = alternatives;
-        name(params.self_signed(&KeyPair::generate().unwrap()).unwrap().der())
+        name(params.self_signed(&KeyPair::generate().unwrap()).unwrap().der(), wanted)
     }
 
     fn text(text: &str) -> Ia5String {
@@ -88,6 +119,37 @@ mod tests {
         assert_eq!(proved(&[(DnType::CommonName, "admin\0.evil")], other()), None);
         assert_eq!(proved(&[(DnType::CommonName, "admin\n")], other()), None);
         assert_eq!(proved(&[(DnType::CommonName, "")], other()), None);
-        assert_eq!(name(b"no certificate"), None);
+        assert_eq!(name(b"no certificate", ClientName::Auto), None);
+    }
+
+    #[test]
+    fn only_the_kind_that_was_asked_for_counts_and_only_if_there_is_one() {
+        let subject = [(DnType::CommonName, "cn")];
+        let all = || {
+            vec![
+                SanType::DnsName(text("a.example")),
+                SanType::URI(text("urn:a")),
+                SanType::Rfc822Name(text("a@b.example")),
+            ]
+        };
+        for (wanted, expected) in [
+            (ClientName::CommonName, "cn"),
+            (ClientName::Dns, "a.example"),
+            (ClientName::Uri, "urn:a"),
+            (ClientName::Email, "a@b.example"),
+            (ClientName::Auto, "cn"),
+        ] {
+            assert_eq!(proved_by(wanted, &subject, all()).as_deref(), Some(expected));
+            let without =
+                if wanted == ClientName::CommonName { vec![] } else { vec![all()[0].clone()] };
+            let subject: &[_] = if wanted == ClientName::CommonName { &[] } else { &subject };
+            if wanted != ClientName::Dns && wanted != ClientName::Auto {
+                assert_eq!(proved_by(wanted, subject, without), None, "{wanted:?}");
+            }
+        }
+        let two = vec![SanType::DnsName(text("a.example")), SanType::DnsName(text("b.example"))];
+        assert_eq!(proved_by(ClientName::Dns, &subject, two), None);
+        let odd = vec![SanType::URI(text("urn:a\nb"))];
+        assert_eq!(proved_by(ClientName::Uri, &subject, odd), None);
     }
 }

@@ -12,6 +12,7 @@ use tokio::sync::Semaphore;
 use super::arrival::{Arrival, ArrivalPlace};
 use super::lane::Handover;
 use super::socket::Socket;
+use super::tls::ShownCertificate;
 use super::{Listener, tls, websocket};
 use crate::broker::Broker;
 use crate::descriptors::Descriptors;
@@ -77,7 +78,8 @@ impl Door {
             let most = total_max.min(here_max);
             return self.report(&address, format!("more than {most} connections"));
         }
-        let origin = Origin { address, listener: self.listener.index, user: None };
+        let origin =
+            Origin { address, listener: self.listener.index, user: None, certificates: None };
         let arrival = Arrival {
             origin,
             place: ArrivalPlace::take(&self.broker, &self.inside),
@@ -96,24 +98,28 @@ impl Door {
         let (broker, address) = (Arc::clone(&self.broker), arrival.origin.address.clone());
         match (self.listener.tls.clone(), self.listener.websocket.clone()) {
             (None, None) => {
-                spawn(&broker, &address, arrival.serve(ready(Ok((socket, None)))));
+                spawn(
+                    &broker,
+                    &address,
+                    arrival.serve(ready(Ok((socket, ShownCertificate::default())))),
+                );
             }
-            (Some(acceptor), None) => {
-                let handshake = tls::handshake(acceptor, socket, turns);
+            (Some(trust), None) => {
+                let handshake = tls::handshake(trust, socket, turns);
                 spawn(&broker, &address, arrival.serve(Box::pin(handshake)));
             }
             (None, Some(origins)) => {
                 let handshake = async move {
                     let opened = websocket::accept(socket, &origins, message_bytes_max).await?;
-                    Ok((opened, None))
+                    Ok((opened, ShownCertificate::default()))
                 };
                 spawn(&broker, &address, arrival.serve(Box::pin(handshake)));
             }
-            (Some(acceptor), Some(origins)) => {
+            (Some(trust), Some(origins)) => {
                 let handshakes = async move {
-                    let (stream, user) = tls::handshake(acceptor, socket, turns).await?;
+                    let (stream, shown) = tls::handshake(trust, socket, turns).await?;
                     let opened = websocket::accept(stream, &origins, message_bytes_max).await?;
-                    Ok((opened, user))
+                    Ok((opened, shown))
                 };
                 spawn(&broker, &address, arrival.serve(Box::pin(handshakes)));
             }

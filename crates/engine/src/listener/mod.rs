@@ -9,6 +9,7 @@ mod settings;
 mod socket;
 mod tcp;
 mod tls;
+mod trust;
 mod turn;
 #[cfg(test)]
 mod udp_tests;
@@ -24,15 +25,15 @@ use std::time::Duration;
 
 use tokio::net::{TcpListener, UnixListener};
 use tokio::time::{Instant, sleep};
-use tokio_rustls::TlsAcceptor;
 
-pub use settings::{ClientCertificates, ListenerSettings, TlsFiles};
+pub use settings::{ClientCertificates, ClientName, ListenerSettings, TlsFiles};
 pub use tls::{TlsError, TlsFault};
 
 use crate::StartError;
 pub(crate) use door::Door;
 use settings::UNIX;
 use socket::Socket;
+pub(crate) use trust::{PeerCertificates, TlsTrust};
 use unix::SocketFile;
 use websocket::Origins;
 
@@ -53,7 +54,7 @@ pub(crate) struct Listener {
     index: usize,
     pub address: BoundAddress,
     bound: Bound,
-    tls: Option<TlsAcceptor>,
+    pub tls: Option<Arc<TlsTrust>>,
     /// Which pages may connect; None if the listener does not speak WebSocket.
     websocket: Option<Arc<Origins>>,
 }
@@ -111,7 +112,7 @@ pub(crate) fn bind_all(
 impl Listener {
     fn bind(index: usize, settings: &ListenerSettings) -> std::result::Result<Self, StartError> {
         let ListenerSettings { name, listen, .. } = settings.clone();
-        let tls = match settings.tls.as_ref().map(tls::acceptor).transpose() {
+        let tls = match settings.tls.as_ref().map(TlsTrust::read).transpose() {
             Ok(tls) => tls,
             Err(source) => return Err(StartError::Tls { name, source }),
         };

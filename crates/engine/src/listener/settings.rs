@@ -49,6 +49,26 @@ pub struct TlsFiles {
     pub client_ca: Option<PathBuf>,
     /// Whether a client may come without a certificate.
     pub client_certificates: ClientCertificates,
+    /// Which name of a client certificate counts.
+    pub client_name: ClientName,
+    /// Lists of revoked certificates; without any, none is looked for.
+    pub client_crl: Vec<PathBuf>,
+}
+
+/// Which name of a client certificate counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ClientName {
+    /// The common name of the subject; without one, the first DNS, URI or e-mail name.
+    #[default]
+    Auto,
+    /// The common name of the subject.
+    CommonName,
+    /// The only DNS name.
+    Dns,
+    /// The only URI.
+    Uri,
+    /// The only e-mail address.
+    Email,
 }
 
 /// Whether a client may come without a certificate.

@@ -1,11 +1,11 @@
-//! TLS: reads the files of a listener once at the start, and does handshakes.
+//! TLS: reads the files of a listener, and does handshakes.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustls::crypto::ring;
 use rustls::pki_types::pem::{self, PemObject};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
 use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::{RootCertStore, ServerConfig};
@@ -16,6 +16,7 @@ use tokio_rustls::server::TlsStream;
 use super::certificate;
 use super::settings::{ClientCertificates, TlsFiles};
 use super::socket::Socket;
+use super::trust::{PeerCertificates, TlsContents, TlsTrust};
 use super::turn::in_turn;
 
 /// A file that TLS cannot use.
@@ -43,6 +44,9 @@ pub enum TlsFault {
     /// It holds something else.
     #[error("has no private key in it (-----BEGIN PRIVATE KEY-----, without a passphrase)")]
     NoKey,
+    /// It holds something else.
+    #[error("has no revocation list in it (-----BEGIN X509 CRL-----)")]
+    NoList,
     /// The key is another certificate's.
     #[error("is not the key of the certificate in {}", .0.display())]
     OtherKey(PathBuf),
@@ -58,14 +62,15 @@ impl TlsFault {
 }
 
 /// Reads a listener's files.
-pub(super) fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, TlsError> {
+pub(super) fn read_contents(files: &TlsFiles) -> Result<TlsContents, TlsError> {
     let certificates = certificates(&files.certificate)?;
     let key = key(&files.key)?;
     let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(|error| TlsFault::Unusable(error).of(&files.certificate))?;
-    let builder = match &files.client_ca {
-        Some(file) => builder.with_client_cert_verifier(verifier(file, files.client_certificates)?),
+    let verifier = files.client_ca.as_deref().map(|file| verifier(file, files)).transpose()?;
+    let builder = match &verifier {
+        Some(verifier) => builder.with_client_cert_verifier(Arc::clone(verifier)),
         None => builder.with_no_client_auth(),
     };
     let mut config = builder.with_single_cert(certificates, key).map_err(|error| match error {
@@ -84,7 +89,7 @@ pub(super) fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, TlsError> {
         config.ticketer = ring::Ticketer::new()
             .map_err(|error| TlsFault::Unusable(error).of(&files.certificate))?;
     }
-    Ok(TlsAcceptor::from(Arc::new(config)))
+    Ok(TlsContents { acceptor: TlsAcceptor::from(Arc::new(config)), verifier })
 }
 
 fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
@@ -121,37 +126,66 @@ fn not_pem(error: &pem::Error) -> TlsFault {
     })
 }
 
-fn verifier(
-    file: &Path,
-    certificates_wanted: ClientCertificates,
-) -> Result<Arc<dyn ClientCertVerifier>, TlsError> {
+/// The revocation lists of these files.
+fn revocation_lists(
+    files: &[PathBuf],
+) -> Result<Vec<CertificateRevocationListDer<'static>>, TlsError> {
+    let mut lists = Vec::new();
+    for file in files {
+        let pem = read(file)?;
+        let found: Result<Vec<_>, _> = CertificateRevocationListDer::pem_slice_iter(&pem).collect();
+        let found = found.map_err(|error| not_pem(&error).of(file))?;
+        if found.is_empty() {
+            return Err(TlsFault::NoList.of(file));
+        }
+        lists.extend(found);
+    }
+    Ok(lists)
+}
+
+/// With revocation lists, every certificate of a client's chain must be on none of them, and the list of its
+/// authority must be there: what is not known is refused.
+fn verifier(file: &Path, files: &TlsFiles) -> Result<Arc<dyn ClientCertVerifier>, TlsError> {
     let mut roots = RootCertStore::empty();
     for certificate in certificates(file)? {
         roots.add(certificate).map_err(|error| TlsFault::Unusable(error).of(file))?;
     }
     let provider = Arc::new(ring::default_provider());
     let builder = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
-    let builder = match certificates_wanted {
+    let builder = builder.with_crls(revocation_lists(&files.client_crl)?);
+    let builder = match files.client_certificates {
         ClientCertificates::Required => builder,
         ClientCertificates::Optional => builder.allow_unauthenticated(),
     };
+    let wrong = files.client_crl.first().map_or(file, PathBuf::as_path);
     builder
         .build()
-        .map_err(|error| TlsFault::Unusable(rustls::Error::General(error.to_string())).of(file))
+        .map_err(|error| TlsFault::Unusable(rustls::Error::General(error.to_string())).of(wrong))
 }
 
-/// Does the handshake. Returns the name that the client's certificate proves.
+/// What a client has shown in its handshakes.
+#[derive(Debug, Default)]
+pub(super) struct ShownCertificate {
+    /// The name that it proves.
+    pub user: Option<String>,
+    pub certificates: Option<PeerCertificates>,
+}
+
+/// Does the handshake.
 ///
 /// The stream is boxed because it is large, and would be moved often.
 pub(super) async fn handshake(
-    acceptor: TlsAcceptor,
+    trust: Arc<TlsTrust>,
     socket: Socket,
     turns: Arc<Semaphore>,
-) -> std::io::Result<(Box<TlsStream<Socket>>, Option<String>)> {
-    let stream = Box::new(in_turn(&turns, acceptor.accept(socket)).await?);
-    let shown = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
-    let user = shown.and_then(|certificate| certificate::name(certificate));
-    Ok((stream, user))
+) -> std::io::Result<(Box<TlsStream<Socket>>, ShownCertificate)> {
+    let contents = trust.now();
+    let stream = Box::new(in_turn(&turns, contents.acceptor.accept(socket)).await?);
+    let chain = stream.get_ref().1.peer_certificates();
+    let own = chain.and_then(<[_]>::first);
+    let user = own.and_then(|own| certificate::name(own, trust.files().client_name));
+    let certificates = trust.shown(contents, chain);
+    Ok((stream, ShownCertificate { user, certificates }))
 }
 
 #[cfg(test)]
@@ -161,6 +195,7 @@ mod tests {
     use tokio::net::UnixStream;
     use tokio_rustls::TlsConnector;
 
+    use super::super::settings::ClientName;
     use super::*;
 
     #[test]
@@ -177,10 +212,12 @@ mod tests {
             key: folder.join("server.key"),
             client_ca: Some(folder.join("server.pem")),
             client_certificates: ClientCertificates::Optional,
+            client_name: ClientName::Auto,
+            client_crl: Vec::new(),
         };
         std::fs::write(&files.certificate, certificate.pem()).unwrap();
         std::fs::write(&files.key, key.serialize_pem()).unwrap();
-        let acceptor = acceptor(&files).unwrap();
+        let trust = TlsTrust::read(&files).unwrap();
         std::fs::remove_dir_all(&folder).unwrap();
 
         let mut roots = RootCertStore::empty();
@@ -204,7 +241,7 @@ mod tests {
                 let connector = TlsConnector::from(Arc::new(client(shown)));
                 let name = ServerName::try_from("localhost").unwrap();
                 let (served, dialled) = tokio::join!(
-                    handshake(acceptor.clone(), Socket::Unix(ours), Arc::new(Semaphore::new(1))),
+                    handshake(Arc::clone(&trust), Socket::Unix(ours), Arc::new(Semaphore::new(1))),
                     connector.connect(name, theirs)
                 );
                 assert!(dialled.is_ok());

@@ -12,6 +12,7 @@ use pyo3::types::{PyBytes, PyList, PyTuple};
 use slipring_client::{Address, ClientOptions, WriterOptions};
 use slipring_protocol::{BatchId, SendError, SubscriptionId};
 use slipring_wire::{PropertiesBuf, Publish};
+use zeroize::Zeroizing;
 
 use crate::messages::Messages;
 use rows::{PropertiesRow, cause, event_row, message_row, with_message};
@@ -272,6 +273,11 @@ impl Client {
     /// The reader is done with so many messages, the oldest it took.
     fn done(&self, identity: u64, count: usize) {
         self.client.done(SubscriptionId(identity), count);
+    }
+
+    /// Takes another token: the open connection proves it at once, and further connections begin with it.
+    fn renew(&self, token: Vec<u8>) {
+        self.client.renew(Zeroizing::new(token));
     }
 
     /// Sends a ping. Returns the id of the answer, or None if the outbox is full.

@@ -6,15 +6,18 @@ use std::time::Duration;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use slipring_client::{ClientOptions, ClientTlsFiles};
-use slipring_protocol::{ConnectOptions, Credentials};
+use slipring_protocol::{ClientWill, ConnectOptions, Credentials, NonceSeed, ProofMethod};
+use zeroize::Zeroizing;
+
+use super::rows::qos;
 
 /// The keys, and what they hold.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct OptionsDict {
     client_id: String,
-    user: Option<String>,
-    password: Option<Vec<u8>>,
+    credentials: CredentialsDict,
+    will: Option<(String, Vec<u8>, u8, bool, u32)>,
     tls: Option<TlsDict>,
     session_expiry_s: u32,
     clean_start: bool,
@@ -23,6 +26,17 @@ pub(crate) struct OptionsDict {
     timeout_s: f64,
     outbox_bytes_max: usize,
     inbox_bytes_max: usize,
+}
+
+/// What a client proves its name with: a user name, a password or token, `password`, `scram` or `token`, and
+/// whether each connection begins with a new token.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct CredentialsDict {
+    user: Option<String>,
+    password: Option<Vec<u8>>,
+    method: String,
+    renewed: bool,
 }
 
 /// The keys of `Tls`.
@@ -42,7 +56,9 @@ impl TryFrom<OptionsDict> for ClientOptions {
         Ok(Self {
             connect: ConnectOptions {
                 client_id: given.client_id,
-                credentials: Credentials { user: given.user, password: given.password },
+                credentials: given.credentials.try_into()?,
+                nonce_seed: NonceSeed::default(),
+                will: given.will.map(will).transpose()?,
                 session_expiry_s: given.session_expiry_s,
                 clean_start: given.clean_start,
                 reconnect: seconds(given.reconnect_s)?,
@@ -54,6 +70,27 @@ impl TryFrom<OptionsDict> for ClientOptions {
             inbox_bytes_max: given.inbox_bytes_max,
         })
     }
+}
+
+impl TryFrom<CredentialsDict> for Credentials {
+    type Error = PyErr;
+
+    fn try_from(given: CredentialsDict) -> PyResult<Self> {
+        let method = match given.method.as_str() {
+            "password" => ProofMethod::Password,
+            "scram" => ProofMethod::Scram,
+            "token" => ProofMethod::Token,
+            other => return Err(PyValueError::new_err(format!("authentication: {other:?}"))),
+        };
+        let password = given.password.map(Zeroizing::new);
+        Ok(Self { user: given.user, password, method, renewed: given.renewed })
+    }
+}
+
+fn will(
+    (topic, payload, level, retain, delay_s): (String, Vec<u8>, u8, bool, u32),
+) -> PyResult<ClientWill> {
+    Ok(ClientWill { topic, payload, qos: qos(level)?, retain, delay_s })
 }
 
 impl TryFrom<TlsDict> for ClientTlsFiles {

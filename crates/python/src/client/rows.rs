@@ -93,6 +93,7 @@ pub(crate) fn event_row(py: Python<'_>, event: ClientEvent) -> PyResult<Bound<'_
         ClientEvent::Away { loss, unsent_bytes, retry_in } => {
             ("away", 0, (loss.to_string(), unsent_bytes, retry_in.as_secs_f64())).into_pyobject(py)
         }
+        ClientEvent::Authenticated => ("authenticated", 0, py.None()).into_pyobject(py),
         ClientEvent::Unclaimed => ("unclaimed", 0, py.None()).into_pyobject(py),
         ClientEvent::Subscribed { id, refused } => {
             let refused = refused.into_iter();

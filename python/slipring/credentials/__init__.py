@@ -1,0 +1,32 @@
+"""What a client proves its name with: passwords, tokens, where they come from. Shows no secret."""
+
+from slipring.credentials.broker_credentials import (
+    NO_CREDENTIALS,
+    Authentication,
+    BrokerCredentials,
+    TokenSource,
+)
+from slipring.credentials.environment import (
+    AUTHENTICATION,
+    PASSWORD,
+    TOKEN,
+    TOKEN_FILE,
+    USER,
+)
+from slipring.credentials.spark_options import OPTION_NAMES, from_options
+from slipring.credentials.token_end import token_end_s
+
+__all__ = [
+    "AUTHENTICATION",
+    "NO_CREDENTIALS",
+    "OPTION_NAMES",
+    "PASSWORD",
+    "TOKEN",
+    "TOKEN_FILE",
+    "USER",
+    "Authentication",
+    "BrokerCredentials",
+    "TokenSource",
+    "from_options",
+    "token_end_s",
+]
