@@ -146,11 +146,18 @@ mod tests {
         let reads = rule("user:anna", true, "subscribe");
         let denied = rule("user:anna", false, "publish");
         let by_role = rule("role:engineer", true, "select");
-        let rows: [(&[AccessRule], Option<&str>, &[AccessRule], Option<&str>, Option<&[Right]>); 7] = [
+        let rows: [(&[AccessRule], Option<&str>, &[AccessRule], Option<&str>, Option<&[Right]>);
+            7] = [
             (&[reads.clone()], None, &[reads.clone()], None, None),
             (&[], None, &[reads.clone()], None, Some(&[])),
             (&[reads.clone()], None, &[], None, Some(&[Right::Subscribe])),
-            (&[reads.clone()], None, &[reads.clone(), denied.clone()], None, Some(&[Right::Publish])),
+            (
+                &[reads.clone()],
+                None,
+                &[reads.clone(), denied.clone()],
+                None,
+                Some(&[Right::Publish]),
+            ),
             (&[denied.clone()], None, &[], None, Some(&[])),
             (&[by_role.clone()], None, &[by_role.clone()], Some("engineer"), Some(&[])),
             (&[by_role.clone()], Some("engineer"), &[by_role], None, Some(&[Right::Select])),
@@ -163,7 +170,11 @@ mod tests {
                 Right::ALL.into_iter().filter(|right| lost.has_any(&[*right])).collect::<Vec<_>>()
             });
             assert_eq!(named.as_deref(), expected, "row {at}");
-            assert_eq!(change.lost_by(Subject { identity: &bert, client_id: "c" }), None, "row {at}");
+            assert_eq!(
+                change.lost_by(Subject { identity: &bert, client_id: "c" }),
+                None,
+                "row {at}"
+            );
         }
     }
 

@@ -216,6 +216,7 @@ impl WhoKeys {
     pub(super) fn get(&self, who: &Who) -> Option<WhoKey> {
         match who {
             Who::Anyone => self.anyone,
+            Who::Anonymous => self.anonymous,
             Who::Known => self.known,
             Who::User(name) => self.users.get(name).copied(),
             Who::Role(name) => self.roles.get(name).copied(),

@@ -120,7 +120,9 @@ impl Gathering {
         let owners = owners.map(|(owner, counts)| (owner.to_string(), counts.unwritten));
         let others = ("others".to_owned(), mem::take(&mut self.others).unwritten);
         let lost = owners.chain([others]).filter(|(_, count)| *count > 0);
-        records.extend(lost.map(|(owner, count)| PendingRecord::of(lost_record(&owner, count, now_ns))));
+        records.extend(
+            lost.map(|(owner, count)| PendingRecord::of(lost_record(&owner, count, now_ns))),
+        );
         records
     }
 
@@ -146,5 +148,13 @@ fn lost_record(owner: &str, count: u64, now_ns: i64) -> AuditRecord {
     let user = owner.strip_prefix("user:").unwrap_or_default().to_owned();
     let address = owner.strip_prefix("address:").unwrap_or_default().to_owned();
     let lost = AuditRecord::new(AuditKind::Lost);
-    AuditRecord { at_ns: now_ns, user, address, count, outcome: "lost".into(), detail: what, ..lost }
+    AuditRecord {
+        at_ns: now_ns,
+        user,
+        address,
+        count,
+        outcome: "lost".into(),
+        detail: what,
+        ..lost
+    }
 }
