@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from slipring.native import encode_frame
-from tests.access.world import Cell, asked, heard, hears, published, subscribed
+from tests.access.world import Cell, asked, heard, hears, hears_before, published, subscribed
 from tests.raw_mqtt import V5, V311, Kind, RawPeer, Version, Will, properties
 from tests.remote.asking import FINE, Asker
 
@@ -161,6 +161,7 @@ def leaves_a_session(cell: Cell) -> bool:
         return False
     if subscribed(cell.peer, f"{cell.base}/#", 1) >= 0x80:
         return False
+    assert subscribed(cell.peer, f"open/{cell.base}", 1) == 1
     heard(cell.peer)
     cell.peer.send(cell.version.disconnect())
     return cell.peer.closed()
@@ -169,9 +170,10 @@ def leaves_a_session(cell: Cell) -> bool:
 def gets_what_was_queued(cell: Cell) -> bool:
     word = cell.next().encode()
     published(cell.boss, f"{cell.base}/a", word)
+    published(cell.boss, f"open/{cell.base}", b"all has come")
     options = {"properties": LASTING} if cell.version is V5 else {}
     assert cell.connect(clean=False, **options)
-    return hears(cell.peer, word)
+    return hears_before(cell.peer, f"open/{cell.base}", word)
 
 
 # Parameters.

@@ -117,9 +117,9 @@ def make_client_certificate(folder: Path, name: str = "cert", *, file: str = "ce
 
     if not (folder / "ca.pem").exists():
         openssl("req", "-x509", *curve, "-subj", "/CN=authority", "-keyout", "ca.key", "-out", "ca.pem")
-    openssl("req", *curve, "-subj", f"/CN={name}", "-keyout", f"{file}.key", "-out", f"{file}.csr")
-    signed = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2"]
-    openssl("x509", "-req", "-in", f"{file}.csr", *signed, "-out", f"{file}.pem")
+    signed = ["-CA", "ca.pem", "-CAkey", "ca.key", "-addext", "basicConstraints=critical,CA:FALSE"]
+    made = ["-keyout", f"{file}.key", "-out", f"{file}.pem"]
+    openssl("req", "-x509", *curve, "-subj", f"/CN={name}", *signed, *made)
 
 
 def connack(peer: RawPeer) -> Packet:

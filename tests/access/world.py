@@ -34,6 +34,8 @@ class Rule:
         return f"[[access.rule]]\n{written}"
 
 
+OPEN = Rule("anyone", ("subscribe",), ("open/#",))
+"""What everybody may read: a sign that all before it has come."""
 BOSS = Rule("user:boss", ("all",), ("#", "$SYS/#", "$slipring/to/#"))
 
 
@@ -56,7 +58,7 @@ class World:
     def _text(self, number: int, rules: Iterable[Rule]) -> str:
         head = f'name = "world-{number}"\nallow_anonymous = true\n{self._extra}\n'
         access = f'[access]\nwide = "{self._wide}"\n'
-        return head + self._rest + access + "".join(map(str, (BOSS, *rules)))
+        return head + self._rest + access + "".join(map(str, (BOSS, OPEN, *rules)))
 
     def allow(self, *rules: Rule) -> None:
         """These rules hold from now on, beside that of boss: the broker has applied them."""
@@ -122,6 +124,17 @@ def heard(peer: RawPeer) -> list[Packet]:
 def hears(peer: RawPeer, payload: bytes) -> bool:
     """Whether a message with this payload came by now."""
     return any(payload in packet.payload for packet in heard(peer))
+
+
+def hears_before(peer: RawPeer, sign: str, payload: bytes) -> bool:
+    """Whether a message with this payload comes before the one on the topic of the sign."""
+    is_heard = False
+    while (packet := peer.until(Kind.PUBLISH)[-1]).topic != sign:
+        is_heard |= payload in packet.payload
+        if packet.qos == 1:
+            peer.send(peer.version.puback(packet.id))
+    peer.send(peer.version.puback(packet.id))
+    return is_heard
 
 
 @dataclass
