@@ -104,7 +104,7 @@ def test_a_folder_that_others_can_write_is_refused_too(folder: Path) -> None:
 
 
 def test_a_folder_or_a_file_that_cannot_be_read_is_refused(folder: Path) -> None:
-    with pytest.raises(ConfigError, match="cannot read .*nowhere"):
+    with pytest.raises(ConfigError, match=r"cannot read .*nowhere"):
         read_folder(folder / "nowhere")
     (folder / "10-gone.toml").symlink_to(folder / "nothing")
     with pytest.raises(ConfigError, match=r"cannot read .*10-gone\.toml"):

@@ -1,4 +1,4 @@
-"""The folder of rules of a real broker: read again when it changes; refused files change nothing."""
+"""The folder of rules of a real broker: read again when it changes; bad files change nothing."""
 
 import json
 import time

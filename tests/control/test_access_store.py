@@ -57,8 +57,7 @@ def test_every_byte_matters(tmp_path: Path) -> None:
         try:
             found = store.read()
         except ConfigError as error:
-            assert "is damaged" in str(error)
-            refused += 1
+            refused += "is damaged" in str(error)
             continue
         assert (found.rules, found.users) == (some().rules, some().users)
     assert refused > len(broken) * 0.9
@@ -92,15 +91,16 @@ def test_users_are_added_changed_and_removed() -> None:
     assert grants.users[0].roles == ()
     assert grants.users[0].password.get_secret_value() == OTHER
     assert grants.without_user("anna").users == ()
-    for change in (
-        lambda: grants.with_user(user_of("anna", OTHER, [])),
-        lambda: grants.without_user("ben"),
-        lambda: grants.with_changed_user("ben", roles=["x"]),
-        lambda: grants.without_rule("toml:1"),
-        lambda: grants.with_changed_user("anna", roles=["\n"]),
-    ):
-        with pytest.raises(ConfigError):
-            change()
+    with pytest.raises(ConfigError, match="already"):
+        grants.with_user(user_of("anna", OTHER, []))
+    with pytest.raises(ConfigError, match="no user 'ben'"):
+        grants.without_user("ben")
+    with pytest.raises(ConfigError, match="no user 'ben'"):
+        grants.with_changed_user("ben", roles=["x"])
+    with pytest.raises(ConfigError, match="no rule 'toml:1'"):
+        grants.without_rule("toml:1")
+    with pytest.raises(ConfigError, match="control characters"):
+        grants.with_changed_user("anna", roles=["\n"])
 
 
 def test_no_text_about_the_grants_has_a_verifier() -> None:
