@@ -26,6 +26,7 @@ def make_plan(config: Config) -> Plan:
             {user.name: user.roles for user in config.user},
             is_enforced=config.has_users,
         ),
+        quotas=[table.tuple() for table in config.quota],
         audit=config.audit.rules(has_users=config.has_users),
         requests={
             "timeouts": [
