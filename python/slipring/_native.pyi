@@ -91,6 +91,7 @@ class Plan:
         requests: dict[str, Any],
         access: dict[str, Any],
         audit: dict[str, Any],
+        quotas: list[tuple[list[str], dict[str, int]]],
     ) -> Plan: ...
     def decide(
         self,

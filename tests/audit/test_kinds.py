@@ -6,31 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from slipring.control.users import verifier_of
 from tests.audit.records import all_records, awaited, of_kind
+from tests.audit.users import PASSWORD, USERS
 from tests.configured_broker import Configured, ConfiguredBroker, configured
 from tests.raw_mqtt import V5, Kind, RawPeer, properties
 
 __all__ = ["configured"]
-
-SECRET = "a long secret word"
-PASSWORD = SECRET.encode()
-VERIFIER = verifier_of(SECRET, 4_096)
-USERS = f"""
-[[user]]
-name = "anna"
-password = "{VERIFIER}"
-
-[[user]]
-name = "root"
-password = "{VERIFIER}"
-roles = ["administrator"]
-
-[[access.rule]]
-who = ["user:anna"]
-allow = ["publish", "subscribe", "select", "declare", "journal"]
-topics = ["plant/#"]
-"""
 
 
 def _post(url: str, body: dict[str, object]) -> None:

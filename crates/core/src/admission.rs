@@ -3,7 +3,7 @@
 
 use slipring_wire::Reason;
 
-use crate::access::Identity;
+use crate::access::{Identity, Subject};
 use crate::{Limit, Millis, Owner, Plan, Quota, Shares, memory};
 
 /// Connections and sessions above the limit for operators, so that they are let in when all others are refused.
@@ -121,13 +121,15 @@ impl Applicant<'_> {
             return Err(ConnectRefusal { reason, why, limit: Some(Limit::MemoryBytes) });
         }
         let check = |wanted, quota: Quota, shares: &Shares| {
-            if is_operator && shares.total() < quota.all.0 + OPERATORS_MAX {
+            let has_own = quota.own.is_some();
+            if is_operator && !has_own && shares.total() < quota.all.0 + OPERATORS_MAX {
                 return Ok(());
             }
             quota.check(shares, self.owner, 1).map_err(|limit| refusal(plan, wanted, limit))
         };
         if !is_connected {
-            let all = plan.limits.connections_quota();
+            let subject = Subject { identity: self.identity, client_id: "" };
+            let all = plan.limits_for(subject).connections_quota();
             let here = Quota { all: (plan.limits_of(self.listener).connections, all.all.1), ..all };
             check(Wanted::Connection, all, occupancy.connections)?;
             if let Some(shares) = occupancy.listener {
@@ -160,6 +162,11 @@ fn refusal(plan: &Plan, wanted: Wanted, limit: Limit) -> ConnectRefusal {
             Reason::QuotaExceeded,
             "this user or address has as many connections as one may have \
              (limits.owner_connections_percent); close some first",
+        ),
+        (_, Limit::QuotaConnections) => (
+            Reason::QuotaExceeded,
+            "this user or address has as many connections as its quota allows \
+             (quota.connections); close some first",
         ),
         (Wanted::Connection, Limit::ReservePercent) => (
             busy,

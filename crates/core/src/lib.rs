@@ -70,7 +70,7 @@ pub use packets::Packets;
 pub use plan::{JournalRule, Plan, PlanError, Retention, TableRules};
 pub use principal::{Principal, Way};
 pub use priority::{PRIORITY_PROPERTY, Priority, PriorityRule, UnknownPriority, VictimRank};
-pub use quota::{Holder, Owner, Quota, Shares};
+pub use quota::{Holder, Owner, OwnerQuotas, Quota, QuotaRules, RateBucket, Shares};
 pub use retained::{Retained, RetainedPage};
 pub use session::{Options, Session};
 pub use share::{Readiness, choose_member};

@@ -1,14 +1,17 @@
 //! The limits on what clients may do. One line of `limits!` defines the field, the default, the name and the setter of
 //! a limit.
 
-use crate::Overflow;
+use crate::{Overflow, OwnerQuotas};
 
 /// Bytes of a name in a table that all clients share: of a parameter, a stream, or a topic whose newest value is kept.
 /// Messages may have longer topics.
 pub const NAME_BYTES_MAX: usize = 1_024;
 
 macro_rules! limits {
-    ($($(#[$doc:meta])* $name:ident, $key:ident: $type:ty = $default:expr;)*) => {
+    (
+        $($(#[$doc:meta])* $name:ident, $key:ident: $type:ty = $default:expr;)*
+        @quotas $($quota:ident = $quota_name:literal;)*
+    ) => {
         /// The limits. The documentation of each says what happens when it is reached.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct Limits {
@@ -17,6 +20,8 @@ macro_rules! limits {
             pub qos0_full: Overflow,
             /// What happens to a client whose QoS 1 and 2 queue is full.
             pub qos12_full: Overflow,
+            /// The quotas of the owner for whom the limits are asked; no part of the configuration's limits.
+            pub own: OwnerQuotas,
         }
 
         impl Default for Limits {
@@ -25,6 +30,7 @@ macro_rules! limits {
                     $($key: $default,)*
                     qos0_full: Overflow::DropOldest,
                     qos12_full: Overflow::DropOldest,
+                    own: OwnerQuotas::default(),
                 }
             }
         }
@@ -45,18 +51,23 @@ macro_rules! limits {
             }
         }
 
-        /// A limit that can be reached; its name is the configuration's key.
+        /// A limit or a quota that can be reached; its name is the configuration's key.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[allow(missing_docs, reason = "each is documented at its field of `Limits`")]
-        pub enum Limit { $($name,)* }
+        pub enum Limit { $($name,)* $($quota,)* }
 
         impl Limit {
             /// Every limit.
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+            /// Every quota by user.
+            pub const QUOTAS: &'static [Self] = &[$(Self::$quota,)*];
 
             /// The key it is set by.
             pub fn name(self) -> &'static str {
-                match self { $(Self::$name => stringify!($key),)* }
+                match self {
+                    $(Self::$name => stringify!($key),)*
+                    $(Self::$quota => $quota_name,)*
+                }
             }
         }
     };
@@ -151,6 +162,31 @@ limits! {
     OwnerStreams, owner_streams_percent: u8 = 75;
     /// Percent of each limit with quotas that is reserved for owners that hold little.
     ReservePercent, reserve_percent: u8 = 5;
+    @quotas
+    QuotaConnections = "quota.connections";
+    QuotaMessages = "quota.messages_per_s";
+    QuotaBytes = "quota.bytes_per_s";
+    QuotaSubscriptions = "quota.subscriptions";
+    QuotaStored = "quota.stored_bytes";
+    QuotaParameters = "quota.parameters";
+    QuotaRequests = "quota.requests";
+}
+
+impl Limit {
+    /// Every limit and quota.
+    pub fn every() -> impl Iterator<Item = Self> {
+        Self::ALL.iter().chain(Self::QUOTAS).copied()
+    }
+
+    /// Whether it is a quota by user.
+    pub fn is_quota(self) -> bool {
+        self as usize >= Self::ALL.len()
+    }
+
+    /// Where the configuration has it: `limits.connections`, `quota.connections`.
+    pub fn path(self) -> String {
+        if self.is_quota() { self.name().to_owned() } else { format!("limits.{}", self.name()) }
+    }
 }
 
 #[cfg(test)]

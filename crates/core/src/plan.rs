@@ -6,9 +6,7 @@ use slipring_wire::{FilterError, check_filter, matches};
 
 use crate::access::{AccessPolicy, Grant, Identity, Right, Subject};
 use crate::requests::RequestRules;
-use crate::{
-    AuditRules, Authentication, Durability, DurabilityRule, Limits, Principal, PriorityRule, Way,
-};
+use crate::{AuditRules, Authentication, Durability, DurabilityRule, Limits, Principal, PriorityRule, QuotaRules, Way};
 
 /// The area of operators: whoever may administer it is let in when there is no more room for others.
 const CLIENTS: &str = "clients";
@@ -42,6 +40,8 @@ pub struct Plan {
     pub authentication: Authentication,
     /// Who may do what.
     pub access: Arc<AccessPolicy>,
+    /// How much each user or address may have.
+    pub quotas: Arc<QuotaRules>,
     /// What the audit keeps.
     pub audit: AuditRules,
 }

@@ -197,6 +197,9 @@ impl Session {
         if let Err(limit) = room {
             return refuse(Reason::QuotaExceeded, Some(limit));
         }
+        if !known && !checks.has_quota() {
+            return refuse(Reason::QuotaExceeded, Some(Limit::QuotaSubscriptions));
+        }
         let options = Options {
             // A selection sends newer values soon, so that none needs an acknowledgement.
             qos: if needs.is_some() { QoS::AtMostOnce } else { wanted.qos },

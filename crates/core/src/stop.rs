@@ -35,7 +35,7 @@ impl std::fmt::Display for Stop {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.violation.fmt(f)?;
         match self.limit {
-            Some(limit) => write!(f, " (limits.{})", limit.name()),
+            Some(limit) => write!(f, " ({})", limit.path()),
             None => Ok(()),
         }
     }

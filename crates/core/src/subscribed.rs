@@ -19,6 +19,9 @@ const SHARED_SERVICE: &str =
 const NO_MEMORY: &str = "the subscriptions of all clients take a quarter of the memory budget \
                          (limits.memory_bytes); use fewer filters, or shorter ones";
 
+const NO_SUBSCRIPTION: &str = "this user or address has as many subscriptions as its quota allows \
+                               (quota.subscriptions); give some up first";
+
 /// A subscription that was made or replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubscriptionChange {
@@ -67,6 +70,9 @@ pub trait SubscriptionChecks {
     /// Whether the client may subscribe to this filter, or select parameters or streams by it.
     fn may_subscribe(&self, filter: &str, is_selection: bool) -> bool;
 
+    /// Whether the client's owner may have another subscription; if so, it is counted with those of the packet.
+    fn has_quota(&mut self) -> bool;
+
     /// Whether the client may serve requests of these topics.
     fn may_serve(&self, topics: &str) -> bool;
 
@@ -103,6 +109,7 @@ impl SubscribeOutcome {
             Limit::OwnerSelections => Some(NO_QUOTA),
             Limit::ReservePercent => Some(NO_RESERVE),
             Limit::MemoryBytes => Some(NO_MEMORY),
+            Limit::QuotaSubscriptions => Some(NO_SUBSCRIPTION),
             _ => None,
         });
         let wrong = self.refused.iter().find_map(|refused| refused.why.as_deref());

@@ -16,6 +16,7 @@ use crate::StartError;
 use crate::broker_journal::BrokerJournal;
 use crate::client::Client;
 use crate::clock::Clock;
+use crate::flow::Flows;
 use crate::gates::Gates;
 use crate::history;
 use crate::latch::Latch;
@@ -47,6 +48,7 @@ pub(crate) struct Broker {
     pub connections: Connections,
     pub passwords: Arc<Passwords>,
     pub sessions: SessionDirectory,
+    pub flows: Flows,
     pub topics: Topics,
     pub table: SharedTable,
     pub streams: SharedStreams,
@@ -106,6 +108,7 @@ impl Broker {
             connections: Connections::default(),
             passwords: Arc::new(Passwords::new(clock.clone())),
             sessions: SessionDirectory::default(),
+            flows: Flows::default(),
             topics: Topics::default(),
             table: tables.0,
             streams: tables.1,
@@ -149,6 +152,7 @@ impl Broker {
         let before = self.plan.swap(Arc::clone(&plan));
         self.topics.changed();
         self.follow_rights(&before, &plan);
+        self.follow_quotas(&before, &plan);
         self.shortage.relieve_now(self);
     }
 

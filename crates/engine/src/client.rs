@@ -74,6 +74,8 @@ pub(crate) struct State {
     pub ended: bool,
     /// Whether it is counted among the sessions that are kept.
     pub is_counted: bool,
+    /// How many of its subscriptions are counted for the owner.
+    pub counted_subscriptions: usize,
     /// Whether the journal knows of the session.
     pub recorded: bool,
     /// When the client left, in nanoseconds since 1970.

@@ -53,6 +53,10 @@ pub(crate) struct Connection<S> {
     pub timer: Pin<Box<Sleep>>,
     /// The timer is set to see whether the connection is quiet.
     pub is_watched: bool,
+    /// Until when the client is not read, because its owner sends too much.
+    pub pause: Option<Pin<Box<Sleep>>>,
+    /// The connection ends: what was read is taken, whatever the rates of its owner are.
+    pub is_ending: bool,
     /// What the task does first when it is woken.
     pub first: FirstStep,
 }
@@ -119,6 +123,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             heard: heard.begun,
             timer: Box::pin(sleep_until(heard.begun + patience)),
             is_watched: false,
+            pause: None,
+            is_ending: false,
             first: FirstStep::Write,
         }
     }
@@ -207,10 +213,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     /// A silent client is gone after one and a half keep-alives (MQTT-3.1.2-22).
     fn check_patience(&mut self) -> Result<(), ConnectionEnd> {
-        let (now, until) = (self.party.broker.clock.now(), self.heard + self.patience);
+        let now = self.party.broker.clock.now();
         if std::mem::take(&mut self.is_watched) && now >= self.heard + QUIET {
             self.rest();
         }
+        if self.pause.is_some() {
+            self.heard = now; // nobody reads what it sends
+        }
+        let until = self.heard + self.patience;
         if until > now {
             self.timer.as_mut().reset(until);
             return Ok(());
@@ -273,11 +283,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     fn take_packets(&mut self, bytes: u64, welcome: bool) -> Result<(), ConnectionEnd> {
         self.party.feed.begin(&self.party.broker, self.party.broker.clock.now_ns());
         let mut result = Ok(());
-        let answers_max = self.answers_room();
+        let (answers_max, messages_max) = (self.answers_room(), self.allowed_messages());
         self.party.follow_rights();
         self.is_unfinished = welcome && !self.party.enter_again();
         while !self.is_unfinished && result.is_ok() && (welcome || self.party.client.is_none()) {
-            if self.party.feed.work.is_over() || self.party.reply.len() >= answers_max {
+            let Party { feed, reply, .. } = &self.party;
+            if feed.work.is_over() || reply.len() >= answers_max || feed.messages >= messages_max {
                 self.is_unfinished = true;
                 break;
             }
@@ -292,6 +303,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             client.traffic.received(messages, bytes);
         }
         self.party.broker.monitor.traffic.received(messages, bytes);
+        self.count_flow(messages, bytes);
         result
     }
 

@@ -1,16 +1,21 @@
 //! One connection as other tasks see it.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use arc_swap::ArcSwapOption;
 use atomic_waker::AtomicWaker;
 use slipring_core::access::Identity;
-use slipring_core::{ConnectionKey, Owner};
+use slipring_core::{ConnectionKey, Millis, Owner};
 use slipring_wire::{Reason, Version};
 
+use crate::flow::OwnerFlow;
 use crate::latch::Latch;
 use crate::notices::Allowance;
 use crate::origin::Origin;
+
+/// A connection is shown as slowed for so long.
+const SLOWED_MS: Millis = 2_000;
 
 /// One connection: its origin, the name that its client has proved, and the means to wake or end it.
 #[derive(Debug)]
@@ -33,6 +38,10 @@ pub(crate) struct ConnectionHandle {
     pub unfinished_bytes: AtomicUsize,
     /// How many notices it may still send.
     pub notices: Allowance,
+    /// The rates of its owner; None if it has none.
+    pub flow: ArcSwapOption<OwnerFlow>,
+    /// When it was last read more slowly.
+    pub slowed_ms: AtomicU64,
     /// Wakes the connection's task.
     pub waker: AtomicWaker,
     /// Set when the connection has let go of its session.
@@ -54,6 +63,8 @@ impl ConnectionHandle {
             published: AtomicBool::new(false),
             unfinished_bytes: AtomicUsize::new(0),
             notices: Allowance::default(),
+            flow: ArcSwapOption::empty(),
+            slowed_ms: AtomicU64::new(0),
             waker: AtomicWaker::new(),
             left: Latch::default(),
         }
@@ -88,6 +99,12 @@ impl ConnectionHandle {
     /// is checked.
     pub fn owner(&self) -> &Owner {
         self.owner.get_or_init(|| Owner::of(self.proven(), &self.origin.address))
+    }
+
+    /// Whether it was read more slowly within the last seconds.
+    pub fn is_slowed(&self, now_ms: Millis) -> bool {
+        let slowed_ms = self.slowed_ms.load(Ordering::Relaxed);
+        slowed_ms > 0 && now_ms < slowed_ms + SLOWED_MS
     }
 
     /// Notes that the client is a publisher.

@@ -152,7 +152,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             _ => None,
         };
         if let Some(limit) = limit {
-            self.party.broker.monitor.reached.count(limit);
+            let monitor = &self.party.broker.monitor;
+            monitor.reached.count(limit);
+            if limit.is_quota() {
+                let told = Report::new(EventKind::QuotaReached, self.party.name());
+                monitor.record(&told.topic(limit.name()).by(&self.party.connection));
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use slipring_core::{Durability, Message, Offset, Owner, Work};
+use slipring_core::{Durability, Limit, Message, Offset, Owner, Work};
 use slipring_journal::{AppendError, Backlog, Batch};
 use slipring_wire::Reason;
 
@@ -42,6 +42,8 @@ pub(crate) struct Feed {
     /// The work that the publisher has made in its turn so far.
     pub work: Work,
     pub messages: u64,
+    /// The quota that the last message reached.
+    pub quota: Option<Limit>,
     /// The owner that the records of this batch have named last.
     pub owner: Option<Owner>,
     /// How many filters of a request that takes several turns were looked for.

@@ -30,6 +30,7 @@ mod event;
 mod event_queue;
 mod farewell;
 mod feed;
+mod flow;
 mod gates;
 mod history;
 mod inlet;

@@ -66,7 +66,7 @@ impl Monitor {
             losses.told_ms.store(now_ms.max(1), Relaxed);
             let bound = usize::from(losses.bound.load(Relaxed));
             let why = match bound.checked_sub(1).and_then(|at| Limit::ALL.get(at)) {
-                Some(limit) => format!("it does not keep up (limits.{})", limit.name()),
+                Some(limit) => format!("it does not keep up ({})", limit.path()),
                 None => "it takes no packet of that size".into(),
             };
             let messages = if count == 1 { "message" } else { "messages" };

@@ -192,6 +192,7 @@ impl Party {
             }
             None => self.conversation.acknowledge(qos, id, reason, &mut self.reply),
             Some(why) => {
+                self.feed.tell_quota(&self.broker, client, &self.connection);
                 self.conversation.refuse_publish(qos, id, reason, &why, &mut self.reply);
                 let post = &mut self.feed.post;
                 self.refused.add(&self.broker, client, message.topic, &why, post);
@@ -273,6 +274,7 @@ impl Party {
         let Opened { client, session_present, promise, will } = opened;
         self.client = Some(Arc::clone(&client)); // from here on `leave` must be called for it
         self.identity = Arc::clone(self.connection.identity());
+        self.broker.set_flow(&self.broker.plan.load(), &client, &self.connection);
         self.feed.requests.client = Some(Arc::clone(&client));
         if let Some(will) = will {
             wills::add(&self.broker, &mut self.feed, &will); // in one batch with the record below

@@ -129,6 +129,7 @@ impl Broker {
         let mut state = client.state();
         state.session = Session::restore(kept);
         client.note_serves(&state.session, state.session.plain().map(|(_, options)| options));
+        self.sessions.count_subscriptions(&client, &mut state);
         state.recorded = true;
         state.left_ns = left_ns;
         state.expiry_s = kept.expiry_s;

@@ -59,6 +59,7 @@ impl Feed {
     #[cold]
     pub fn refuse_to_keep(&mut self, broker: &Broker, limit: Limit) -> Reason {
         broker.monitor.reached.count(limit);
+        self.quota = Some(limit).filter(|limit| limit.is_quota());
         let why = match limit {
             Limit::OwnerRetained => {
                 "this user or address may have no more retained messages; remove some first"
@@ -67,12 +68,13 @@ impl Feed {
                 "this user or address may have no more messages that wait for a subscriber; \
                  publish it again later"
             }
+            Limit::QuotaStored => "this user or address stores as much as its quota allows",
             Limit::ReservePercent => {
                 "the last room is kept for users and addresses that hold little"
             }
             _ => "there is no more room to keep it; publish it again later",
         };
-        self.refusal = Some(format!("{why} (limits.{})", limit.name()));
+        self.refusal = Some(format!("{why} ({})", limit.path()));
         Reason::QuotaExceeded
     }
 }

@@ -257,6 +257,7 @@ impl Broker {
             return None;
         }
         state.ended = true;
+        self.sessions.count_subscriptions(client, &mut state);
         registry.count_kept(client, &mut state, false);
         if state.recorded {
             let gate = self.record_end(client, &mut state);

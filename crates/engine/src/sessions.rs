@@ -18,6 +18,8 @@ pub(crate) struct SessionDirectory {
     // A lock: taken when a client connects or leaves, and to look at all sessions. Taken before any client's
     // own locks.
     registry: Mutex<SessionRegistry>,
+    // A lock: taken for a moment, after a client's own.
+    subscriptions: Mutex<Shares>,
     /// Clients let in since the start.
     pub let_in: AtomicU64,
     keys: AtomicU64,
@@ -32,6 +34,22 @@ impl SessionDirectory {
     /// The clients of all sessions, without the lock.
     pub fn clients(&self) -> Vec<Arc<Client>> {
         self.registry().sessions.values().cloned().collect()
+    }
+
+    /// How many subscriptions the sessions of each owner have.
+    pub fn subscriptions(&self) -> MutexGuard<'_, Shares> {
+        lock(&self.subscriptions)
+    }
+
+    /// Counts the subscriptions of a session again, after some were made or removed, or it has ended.
+    pub fn count_subscriptions(&self, client: &Client, state: &mut State) {
+        let now = if state.ended { 0 } else { state.session.filters().count() };
+        let before = std::mem::replace(&mut state.counted_subscriptions, now);
+        let mut subscriptions = self.subscriptions();
+        subscriptions.take(&client.owner, now.saturating_sub(before));
+        if before > now {
+            subscriptions.give(&client.owner, before - now);
+        }
     }
 
     /// The key of a client's session; None if it has none.

@@ -155,7 +155,7 @@ impl<D: EngineDesk> SharedDesk<D> {
     ) -> (RequestOutcome<ChangeOf<D>>, ChangeMessages, bool, Gate) {
         let ClientRequest { broker, client, from, .. } = *asked;
         let plan = broker.plan.load();
-        let limits = plan.limits;
+        let limits = plan.limits_for(from.subject());
         let is_taken = D::is_taken(broker, request.as_ref().ok());
         let requester = Requester {
             from: *from,
@@ -260,7 +260,11 @@ impl<D: EngineDesk> AnyDesk for SharedDesk<D> {
         }
         let answer_bytes_max = terms.packet_bytes.saturating_sub(envelope.bytes());
         let (outcome, told, is_written, gate) = self.answer(asked, request, answer_bytes_max);
-        count_refused(&broker.monitor.reached, outcome.refused, D::Core::LIMITS);
+        let own = broker.plan.load().limits_for(asked.from.subject()).own;
+        let [all, one] = D::Core::LIMITS;
+        let has_quota = one == Limit::OwnerParameters && own.parameters.is_some();
+        let one = if has_quota { Limit::QuotaParameters } else { one };
+        count_refused(&broker.monitor.reached, outcome.refused, [all, one]);
         tell_use(asked, name, outcome.refused);
         feed.work.add(outcome.steps);
         // The client's next message in the same batch may be a sample or a chunk already.
@@ -326,6 +330,7 @@ fn tell_use(asked: &ClientRequest<'_>, name: &str, refused: Option<ProblemCode>)
     let ClientRequest { broker, client, connection, message, .. } = *asked;
     let kind = match refused {
         Some(ProblemCode::NotAllowed) => EventKind::Unauthorized,
+        Some(ProblemCode::Quota) => EventKind::QuotaReached,
         None if name == "values" => EventKind::Read,
         _ => return,
     };

@@ -178,6 +178,7 @@ pub struct ClientStatus {
     pub queued_messages: usize,
     pub queued_bytes: usize,
     pub inflight: usize,
+    pub slowed: bool,
     pub subscriptions: Vec<String>,
 }
 
@@ -250,10 +251,10 @@ impl Broker {
             clients.iter().filter_map(|client| Some((client.connection()?, client))).collect();
         shown.sort_unstable_by_key(|(connection, _)| connection.key);
         shown.truncate(most);
-        let now_ns = self.clock.now_ns();
+        let now = (self.clock.now_ns(), self.clock.now_ms());
         shown
             .iter()
-            .filter_map(|(connection, client)| client_status(connection, client, listeners, now_ns))
+            .filter_map(|(connection, client)| client_status(connection, client, listeners, now))
             .collect()
     }
 
@@ -274,7 +275,7 @@ fn client_status(
     connection: &ConnectionHandle,
     client: &Client,
     listeners: &[String],
-    now_ns: i64,
+    (now_ns, now_ms): (i64, Millis),
 ) -> Option<ClientStatus> {
     let version = *connection.version.get()?;
     let subscriptions = client.state().session.filters().map(Into::into).collect();
@@ -292,6 +293,7 @@ fn client_status(
         queued_messages,
         queued_bytes,
         inflight: outgoing.inflight(),
+        slowed: connection.is_slowed(now_ms),
         subscriptions,
     })
 }

@@ -108,6 +108,7 @@ impl Party {
         let subscribed =
             state.session.subscribe(packet, limits, version, &mut table, &mut self.reply);
         client.note_serves(&state.session, subscribed.changes.iter().map(|change| change.options));
+        self.broker.sessions.count_subscriptions(client, &mut state);
         // Under the lock of the session, so that a take-over finds both in step (CVE-2024-8376).
         let changes = subscribed.changes.iter().map(|change| (&*change.filter, change.options));
         self.feed.work.add(self.broker.subscribe(client, changes));
@@ -151,6 +152,10 @@ impl Party {
         for refused in &subscribed.refused {
             if let Some(limit) = refused.limit {
                 self.broker.monitor.reached.count(limit);
+                if limit.is_quota() {
+                    let told = Report::new(EventKind::QuotaReached, &client.name);
+                    self.broker.monitor.record(&told.topic(limit.name()).by(&self.connection));
+                }
             }
             let why = subscribed.why().unwrap_or_default();
             let detail = format!("{} {why}", refused.reason);
@@ -178,6 +183,7 @@ impl Party {
         let version = self.conversation.version();
         let gone = state.session.unsubscribe(packet, version, &mut self.reply);
         client.note_serves(&state.session, []);
+        self.broker.sessions.count_subscriptions(client, &mut state);
         let steps = self.broker.unsubscribe(client, gone.iter().map(|filter| &**filter));
         drop(state);
         if !gone.is_empty() {

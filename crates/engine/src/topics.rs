@@ -110,7 +110,7 @@ impl Topics {
             return Err(Limit::MemoryBytes);
         }
         let kept = Arc::new(kept);
-        retained.set(Arc::clone(&kept), from.owner, &plan.limits)?;
+        retained.set(Arc::clone(&kept), from.owner, &plan.limits_for(from.subject()))?;
         Ok(Some(kept))
     }
 

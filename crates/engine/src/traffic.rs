@@ -120,7 +120,7 @@ impl Prefixes {
 
 /// How often each limit was reached.
 #[derive(Debug)]
-pub(crate) struct Reached([AtomicU64; Limit::ALL.len()]);
+pub(crate) struct Reached([AtomicU64; Limit::ALL.len() + Limit::QUOTAS.len()]);
 
 impl Default for Reached {
     fn default() -> Self {
@@ -140,7 +140,7 @@ impl Reached {
     /// How often each limit was reached, by its name.
     pub fn all(&self) -> BTreeMap<&'static str, u64> {
         let times = |limit: Limit| self.0[limit as usize].load(Relaxed);
-        Limit::ALL.iter().map(|limit| (limit.name(), times(*limit))).collect()
+        Limit::every().map(|limit| (limit.name(), times(limit))).collect()
     }
 }
 

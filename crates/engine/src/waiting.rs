@@ -48,7 +48,7 @@ impl Unclaimed {
         if !can_keep(message.bytes(), priority) {
             return Err(Limit::MemoryBytes);
         }
-        let limits = broker.plan.load().limits;
+        let limits = broker.plan.load().limits_for(from.subject());
         broker.topics.waiting().check_room(&message, priority, from.owner, &limits)?;
         let (publisher, owner) = (from.session, from.owner.clone());
         Ok(Some(Self { message, priority, place, publisher, owner }))
@@ -133,7 +133,7 @@ fn forget(broker: &Broker, gone: &[Arc<Message>], limit: Option<Limit>) {
     for message in gone {
         if let Some(limit) = limit {
             broker.monitor.reached.count(limit);
-            let why = format!("it waited for a subscriber (limits.{})", limit.name());
+            let why = format!("it waited for a subscriber ({})", limit.path());
             let kind = EventKind::MessageDiscarded;
             broker.monitor.tell_message(kind, BROKER, message.topic(), &why);
             victims.add(message, limit);

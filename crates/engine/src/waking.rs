@@ -102,6 +102,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if let Some(check) = &mut self.party.check {
             return check.poll(cx).map(|checked| Ok(WakeReason::Checked(checked)));
         }
+        if self.poll_pause(cx).is_pending() {
+            return Poll::Pending;
+        }
         if self.answers_room() == 0 || self.party.feed.post.is_behind() {
             return Poll::Pending;
         }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use slipring_core::requests::RequestRules;
 use slipring_core::{
-    AuditKind, AuditRules, Authentication, DurabilityRule, JournalRule, Limit, Limits, Overflow,
-    Priority, PriorityRule, Retention, TableRules, Users, Verifier,
+    AuditKind, AuditRules, Authentication, DurabilityRule, JournalRule, Limit, Limits, Overflow, OwnerQuotas, Priority, PriorityRule, QuotaRules,
+    Retention, TableRules, Users, Verifier,
 };
 
 use crate::access::{self, AccessDict};
@@ -160,6 +160,21 @@ impl AuditDict {
     }
 }
 
+/// Quotas by user, in their order: who, and the number of each key.
+fn quota_rules(tables: Vec<(Vec<String>, BTreeMap<String, usize>)>) -> PyResult<QuotaRules> {
+    let mut rules = QuotaRules::default();
+    for (who, numbers) in tables {
+        let mut quotas = OwnerQuotas::default();
+        for (key, number) in numbers {
+            if !quotas.set(&key, number) {
+                return Err(PlanError::new_err(format!("there is no quota '{key}'")));
+            }
+        }
+        rules.add(&who, quotas).map_err(refused)?;
+    }
+    Ok(rules)
+}
+
 fn bound(number: u64) -> Option<u64> {
     (number > 0).then_some(number)
 }
@@ -174,7 +189,7 @@ impl Plan {
     #[expect(clippy::too_many_arguments, reason = "each has its name in Python")]
     #[pyo3(signature = (
         limits, *, listeners, journal, priorities, table, sys_interval_s, server_reference, users,
-        anonymous, requests, access, audit
+        anonymous, requests, access, audit, quotas
     ))]
     fn new(
         limits: LimitsDict,
@@ -189,6 +204,7 @@ impl Plan {
         requests: RequestsDict,
         access: AccessDict,
         audit: AuditDict,
+        quotas: Vec<(Vec<String>, BTreeMap<String, usize>)>,
     ) -> PyResult<Self> {
         let users = make_users(users)?;
         Ok(Self(slipring_core::Plan {
@@ -206,6 +222,7 @@ impl Plan {
             authentication: Authentication { users, anonymous },
             access: Arc::new(access.policy()?),
             audit: audit.rules()?,
+            quotas: Arc::new(quota_rules(quotas)?),
         }))
     }
 

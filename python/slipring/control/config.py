@@ -19,6 +19,7 @@ from slipring.control.listener import MQTT, ListenerSection
 from slipring.control.log_section import LogSection
 from slipring.control.mistakes import explain
 from slipring.control.priorities import PrioritySection, hidden_rules
+from slipring.control.quotas import QUOTAS_MAX, QuotaSection
 from slipring.control.requests import BalanceSection, RequestSection
 from slipring.control.section import Section, between
 from slipring.control.users import UserSection, refuse_duplicates
@@ -118,6 +119,9 @@ class Config(Section):
     )
 
     access: AccessSection = AccessSection()
+    quota: tuple[QuotaSection, ...] = Field(
+        (), max_length=QUOTAS_MAX, description="Quotas by user."
+    )
     audit: AuditSection = AuditSection()
 
     @property

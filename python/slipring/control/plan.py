@@ -29,6 +29,7 @@ def make_plan(config: Config, *, memory_bytes: int | None = None) -> Plan:
             {user.name: user.roles for user in config.user},
             is_enforced=config.has_users,
         ),
+        quotas=[table.tuple() for table in config.quota],
         audit=config.audit.rules(has_users=config.has_users),
         requests={
             "timeouts": [

@@ -242,6 +242,9 @@ class ClientStatus(TrafficCounts):
     queued_messages: Annotated[int, "QoS 1 and 2 messages that wait or are in flight."]
     queued_bytes: Annotated[int, "Bytes that wait for it, QoS 0 too."]
     inflight: Annotated[int, "QoS 1 and 2 messages sent and not settled."]
+    slowed: Annotated[
+        bool, "Whether it is read more slowly: its owner reached a [quota](limits.md#quotas-by-user)."
+    ]
     subscriptions: Annotated[list[str], "Its filters, in order."]
 
 

@@ -78,7 +78,7 @@ impl AccessRule {
 }
 
 impl Who {
-    fn parse(text: &str) -> Result<Self, RuleError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, RuleError> {
         let refused = || RuleError::Who(text.into());
         let named = |name: &str| if name.is_empty() { Err(refused()) } else { Ok(name.into()) };
         match text.split_once(':') {

@@ -3,11 +3,15 @@
 //! Pure. Each store keeps its [`Shares`] under its own lock, so that the count always equals what it holds.
 
 mod owner;
+mod rate;
+mod rules;
 mod shares;
 #[cfg(test)]
 mod tests;
 
 pub use owner::Owner;
+pub use rate::RateBucket;
+pub use rules::{OwnerQuotas, QuotaRules};
 pub use shares::Shares;
 
 use crate::{Limit, Limits};
@@ -24,6 +28,8 @@ pub struct Quota {
     pub one: (u8, Limit),
     /// The reserve for newcomers, in percent.
     pub reserve_percent: u8,
+    /// What this owner may hold whatever the others do, and the quota to name.
+    pub own: Option<(usize, Limit)>,
 }
 
 /// An owner that asks for something, and its quotas of the N things that are counted.
@@ -39,7 +45,8 @@ impl Quota {
     /// What one owner may hold. The part of the others is rounded down, so that one owner may have all of a limit
     /// of 1.
     pub fn of_one(&self) -> usize {
-        self.all.0 - percent(self.all.0, 100u8.saturating_sub(self.one.0))
+        let share = self.all.0 - percent(self.all.0, 100u8.saturating_sub(self.one.0));
+        self.own.map_or(share, |(most, _)| share.min(most))
     }
 
     /// The reserve for newcomers.
@@ -71,6 +78,7 @@ impl Quota {
     /// What all may hold together if this owner gets so much more: with the reserve if it is a newcomer, else without.
     /// The error is the limit for one owner, if it would hold more than that.
     pub fn room_for(&self, shares: &Shares, owner: &Owner, more: usize) -> Result<usize, Limit> {
+        rules::check_own(self.own, shares, owner, more)?;
         let (one, most) = (shares.held(owner) + more, self.of_one());
         if one > most && most < self.all.0 {
             return Err(self.one.1);
@@ -78,6 +86,11 @@ impl Quota {
         let is_newcomer = one <= self.of_newcomer();
         Ok(if is_newcomer { self.all.0 } else { self.all.0.saturating_sub(self.reserve()) })
     }
+}
+
+/// A quota of one owner.
+fn own(most: Option<usize>, limit: Limit) -> Option<(usize, Limit)> {
+    most.map(|most| (most, limit))
 }
 
 fn percent(of: usize, percent: u8) -> usize {
@@ -93,13 +106,14 @@ impl Limits {
     }
 
     fn quota(&self, all: (usize, Limit), one: (u8, Limit)) -> Quota {
-        Quota { all, one, reserve_percent: self.reserve_percent }
+        Quota { all, one, reserve_percent: self.reserve_percent, own: None }
     }
 
     /// How connections are divided.
     pub fn connections_quota(&self) -> Quota {
         let one = (self.owner_connections_percent, Limit::OwnerConnections);
-        self.quota((self.connections, Limit::Connections), one)
+        let quota = self.quota((self.connections, Limit::Connections), one);
+        Quota { own: own(self.own.connections, Limit::QuotaConnections), ..quota }
     }
 
     /// How kept sessions are divided.
@@ -111,27 +125,31 @@ impl Limits {
     /// How retained messages and their bytes are divided.
     pub fn retained_quotas(&self) -> [Quota; 2] {
         let one = (self.owner_retained_percent, Limit::OwnerRetained);
-        let messages = (self.retained_messages, Limit::RetainedMessages);
-        [messages, (self.retained_bytes, Limit::RetainedBytes)].map(|all| self.quota(all, one))
+        let messages = self.quota((self.retained_messages, Limit::RetainedMessages), one);
+        let bytes = self.quota((self.retained_bytes, Limit::RetainedBytes), one);
+        [messages, Quota { own: own(self.own.stored_bytes, Limit::QuotaStored), ..bytes }]
     }
 
     /// How messages that wait for their first subscriber and their bytes are divided.
     pub fn waiting_quotas(&self) -> [Quota; 2] {
         let one = (self.owner_waiting_percent, Limit::OwnerWaiting);
-        let messages = (self.waiting_messages, Limit::WaitingMessages);
-        [messages, (self.waiting_bytes, Limit::WaitingBytes)].map(|all| self.quota(all, one))
+        let messages = self.quota((self.waiting_messages, Limit::WaitingMessages), one);
+        let bytes = self.quota((self.waiting_bytes, Limit::WaitingBytes), one);
+        [messages, Quota { own: own(self.own.stored_bytes, Limit::QuotaStored), ..bytes }]
     }
 
     /// How requests are divided.
     pub fn requests_quota(&self) -> Quota {
         let one = (self.owner_requests_percent, Limit::OwnerRequests);
-        self.quota((self.requests, Limit::Requests), one)
+        let quota = self.quota((self.requests, Limit::Requests), one);
+        Quota { own: own(self.own.requests, Limit::QuotaRequests), ..quota }
     }
 
     /// How parameters are divided.
     pub fn parameters_quota(&self) -> Quota {
         let one = (self.owner_parameters_percent, Limit::OwnerParameters);
-        self.quota((self.parameters, Limit::Parameters), one)
+        let quota = self.quota((self.parameters, Limit::Parameters), one);
+        Quota { own: own(self.own.parameters, Limit::QuotaParameters), ..quota }
     }
 
     /// How the memory of selections is divided.

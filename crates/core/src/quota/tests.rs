@@ -11,7 +11,8 @@ fn owner(number: u8) -> Owner {
 }
 
 fn quota(limit: usize, one: u8, reserve_percent: u8) -> Quota {
-    Quota { all: (limit, Limit::Sessions), one: (one, Limit::OwnerSessions), reserve_percent }
+    let (all, one) = ((limit, Limit::Sessions), (one, Limit::OwnerSessions));
+    Quota { all, one, reserve_percent, own: None }
 }
 
 proptest! {

@@ -1,7 +1,9 @@
 //! Repetitions within a window of time: the first is a record, the others are counted, and the count is a record when
-//! the window ends. One user or address has so many records in a window, so that its flood takes no room from others.
+//! the window ends. One user or address has so many records of each kind in a window: its flood takes no room from others,
+//! and hides nothing else that it does.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::{BuildHasher, RandomState};
 use std::mem;
 
@@ -12,12 +14,12 @@ use crate::event::Report;
 
 /// How long repetitions are counted.
 pub(super) const WINDOW_NS: i64 = 10_000_000_000;
-/// Records of one user or address in a window.
+/// Records of one kind of one user or address in a window.
 pub(super) const OWNER_RECORDS_MAX: usize = 500;
 /// Acts whose repetitions are counted each for itself.
 const KEYS_MAX: usize = 4_096;
-/// Users and addresses that are counted each for itself; the others share one count.
-const OWNERS_MAX: usize = 4_096;
+/// Users and addresses, with a kind, that are counted each for itself; the others share one count.
+const OWNERS_MAX: usize = 8_192;
 
 /// What an event is about, as far as repetitions go.
 pub(super) struct Key<'a> {
@@ -52,7 +54,7 @@ impl<'a> Key<'a> {
 pub(super) struct Gathering {
     hasher: RandomState,
     repeats: HashMap<u64, Repetition>,
-    owners: HashMap<Owner, OwnerRecords>,
+    owners: HashMap<(Owner, AuditKind), OwnerRecords>,
     others: OwnerRecords,
     until_ns: i64,
 }
@@ -78,6 +80,22 @@ impl OwnerRecords {
         }
         has_room
     }
+
+    /// The record of what was not written, if anything was not.
+    fn summary(&self, owner: &str, kind: &str, now_ns: i64) -> Option<PendingRecord> {
+        let count = self.unwritten;
+        let part = |prefix| owner.strip_prefix(prefix).unwrap_or_default().to_owned();
+        let record = AuditRecord {
+            at_ns: now_ns,
+            user: part("user:"),
+            address: part("address:"),
+            count,
+            outcome: "lost".into(),
+            detail: format!("{kind}: {count} more than {OWNER_RECORDS_MAX} records of {owner}"),
+            ..AuditRecord::new(AuditKind::Lost)
+        };
+        (count > 0).then(|| PendingRecord::of(record))
+    }
 }
 
 impl Gathering {
@@ -92,13 +110,12 @@ impl Gathering {
             known.more += 1;
             return false;
         }
-        if let Some(owner) = self.owners.get_mut(&key.owner) {
-            return owner.admits();
+        let has_room = self.owners.len() < OWNERS_MAX;
+        match self.owners.entry((key.owner.clone(), key.kind)) {
+            Entry::Occupied(mut owner) => owner.get_mut().admits(),
+            Entry::Vacant(new) if has_room => new.insert(OwnerRecords::default()).admits(),
+            Entry::Vacant(_) => self.others.admits(),
         }
-        if self.owners.len() >= OWNERS_MAX {
-            return self.others.admits();
-        }
-        self.owners.entry(key.owner.clone()).or_default().admits()
     }
 
     /// Counts repetitions of a record from now on.
@@ -116,13 +133,10 @@ impl Gathering {
         self.until_ns = now_ns + WINDOW_NS;
         let repeats = mem::take(&mut self.repeats).into_values().filter(|one| one.more > 0);
         let mut records: Vec<_> = repeats.map(|one| one.summary(now_ns)).collect();
-        let owners = mem::take(&mut self.owners).into_iter();
-        let owners = owners.map(|(owner, counts)| (owner.to_string(), counts.unwritten));
-        let others = ("others".to_owned(), mem::take(&mut self.others).unwritten);
-        let lost = owners.chain([others]).filter(|(_, count)| *count > 0);
-        records.extend(
-            lost.map(|(owner, count)| PendingRecord::of(lost_record(&owner, count, now_ns))),
-        );
+        for ((owner, kind), counts) in mem::take(&mut self.owners) {
+            records.extend(counts.summary(owner.as_str(), kind.name(), now_ns));
+        }
+        records.extend(mem::take(&mut self.others).summary("others", "all kinds", now_ns));
         records
     }
 
@@ -140,21 +154,5 @@ impl Repetition {
         summary.record.count = self.more;
         summary.record.detail = format!("{} more since the first", self.more);
         summary
-    }
-}
-
-fn lost_record(owner: &str, count: u64, now_ns: i64) -> AuditRecord {
-    let what = format!("{owner}: {count} more than {OWNER_RECORDS_MAX} records in a few seconds");
-    let user = owner.strip_prefix("user:").unwrap_or_default().to_owned();
-    let address = owner.strip_prefix("address:").unwrap_or_default().to_owned();
-    let lost = AuditRecord::new(AuditKind::Lost);
-    AuditRecord {
-        at_ns: now_ns,
-        user,
-        address,
-        count,
-        outcome: "lost".into(),
-        detail: what,
-        ..lost
     }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use slipring_core::access::Right;
+use slipring_core::access::{Right, Subject};
 use slipring_core::ledger::{RequestManner, RequestRecord};
 use slipring_core::requests::{Asked, RequestEvent, RequestKey, RequestTerms, TermsError};
 use slipring_core::{Durability, JournalPlace, Limit, Offset, SessionKey, Way, memory};
@@ -67,8 +67,9 @@ impl Feed {
         }
         if let Err(limit) = self.check_room(broker, &asker) {
             broker.monitor.reached.count(limit);
+            self.quota = Some(limit).filter(|limit| limit.is_quota());
             self.refusal =
-                Some(format!("there is no room for another request (limits.{})", limit.name()));
+                Some(format!("there is no room for another request ({})", limit.path()));
             return Err(self.refuse_request(publication, Reason::QuotaExceeded));
         }
         let key = broker.requests.next_key();
@@ -140,7 +141,9 @@ impl Feed {
             return Err(Limit::MemoryBytes);
         }
         let more = self.requests.asked.len() + 1;
-        let limits = &broker.plan.load().limits;
+        let identity = asker.identity.load();
+        let subject = Subject { identity: &identity, client_id: &asker.name };
+        let limits = &broker.plan.load().limits_for(subject);
         let (quota, open) = (limits.requests_quota(), broker.requests.open.load(Ordering::Relaxed));
         if open + more <= quota.of_one().min(quota.all.0 - quota.reserve()) {
             return Ok(()); // whoever has them

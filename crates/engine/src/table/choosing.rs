@@ -24,6 +24,8 @@ pub(crate) struct Choosing<'a> {
     taken: usize,
     /// The memory that they take in the topic tree.
     filters_bytes: usize,
+    /// New subscriptions of the packet.
+    new: usize,
 }
 
 impl<'a> Choosing<'a> {
@@ -34,7 +36,7 @@ impl<'a> Choosing<'a> {
         identity: &'a Identity,
     ) -> Self {
         let from = client.principal(connection, identity);
-        Self { broker, client, from, taken: 0, filters_bytes: 0 }
+        Self { broker, client, from, taken: 0, filters_bytes: 0, new: 0 }
     }
 }
 
@@ -71,6 +73,16 @@ impl slipring_core::SubscriptionChecks for Choosing<'_> {
 
     fn may_serve(&self, topics: &str) -> bool {
         self.has_access(Right::Serve, topics)
+    }
+
+    fn has_quota(&mut self) -> bool {
+        let plan = self.broker.plan.load();
+        if plan.quotas.is_empty() {
+            return true;
+        }
+        let held = self.broker.sessions.subscriptions().held(&self.client.owner) + self.new;
+        self.new += 1;
+        plan.limits_for(self.from.subject()).own.has_room_for_subscription(held)
     }
 
     fn is_list(&mut self, filter: &str) -> bool {
