@@ -248,7 +248,7 @@ def test_every_route_asks_for_its_right(
     with logged_in(people.console, name) as client:
         for path in ("/api/sessions", "/api/memory", "/api/log", "/api/requests", "/api/services"):
             assert client.get(path).status_code == reads, path
-        nobody = {"client_ids": []}
+        nobody: dict[str, list[str]] = {"client_ids": []}
         for path in ("/api/sessions/end", "/api/clients/disconnect"):
             assert client.post(path, json=nobody).status_code == operates, path
         level = {"room": "requests", "level": "info"}

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
-from slipring.console import operating
+from slipring.console import json_body, operating
 from slipring.errors import JournalError
 from tests.running_broker import PATIENCE_S
 
@@ -96,7 +96,7 @@ def test_a_body_that_never_comes_is_not_waited_for_for_ever(
         yield b'{"client_ids": ["c"'
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(operating, "WAIT_S", 0.01)
+    monkeypatch.setattr(json_body, "WAIT_S", 0.01)
     as_json = {"content-type": "application/json"}
     answer = asked(app, lambda client: client.post(END, content=body(), headers=as_json))
     assert (answer.status_code, engine.ended) == (408, [])

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from slipring.cli.console_access import ConsoleAccess
 from slipring.cli.console_request import ask
 from slipring.cli.display import counted, printable
 from slipring.cli.terminal_table import plain, show, table
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-def everything(console: str) -> Json:
+def everything(console: ConsoleAccess) -> Json:
     """All rules and users of a running broker; it sends a thousand of each at a time."""
     whole = ask(console, "/api/access")
     seen = max(len(whole["rules"]), len(whole["users"]))
@@ -61,7 +62,7 @@ def explain_by_file(file: Path, question: "AccessQuestion") -> Json:
     return asdict(explain_access(config, make_plan(config), question))
 
 
-def explain_by_broker(console: str, question: "AccessQuestion") -> Json:
+def explain_by_broker(console: ConsoleAccess, question: "AccessQuestion") -> Json:
     """The answer by a running broker."""
     asked = [("action", question.right), ("topic", question.topic), ("client", question.client)]
     asked += [("user", question.user)] if question.user is not None else []

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from slipring.cli.access_users import users
-from slipring.cli.console_request import CONSOLE, ConsoleUrl
+from slipring.cli.console_access import ConsoleAccess, with_console
 
 access = typer.Typer(help="Rights: list, grant, deny, revoke, explain.", no_args_is_help=True)
 access.add_typer(users, name="users")
@@ -40,7 +40,8 @@ ConfigFile = Annotated[
 
 
 @access.command()
-def grant(who: Who, rights: Rights, topics: Topics, *, console: ConsoleUrl = CONSOLE) -> None:
+@with_console
+def grant(who: Who, rights: Rights, topics: Topics, *, console: ConsoleAccess) -> None:
     """Allow somebody something, at once and for good: it survives a restart.
 
     For example:
@@ -53,7 +54,8 @@ def grant(who: Who, rights: Rights, topics: Topics, *, console: ConsoleUrl = CON
 
 
 @access.command()
-def deny(who: Who, rights: Rights, topics: Topics, *, console: ConsoleUrl = CONSOLE) -> None:
+@with_console
+def deny(who: Who, rights: Rights, topics: Topics, *, console: ConsoleAccess) -> None:
     """Deny somebody something, whatever is allowed. It takes effect on open connections, too.
 
     For example:
@@ -66,10 +68,11 @@ def deny(who: Who, rights: Rights, topics: Topics, *, console: ConsoleUrl = CONS
 
 
 @access.command()
+@with_console
 def revoke(
     names: Annotated[list[str], typer.Argument(metavar="RULE...")],
     *,
-    console: ConsoleUrl = CONSOLE,
+    console: ConsoleAccess,
 ) -> None:
     """Remove rules that were granted or denied while running, at once and for good.
 
@@ -89,8 +92,9 @@ def revoke(
 
 
 @access.command("list")
+@with_console
 def list_rules(
-    *, config: ConfigFile = None, as_json: AsJson = False, console: ConsoleUrl = CONSOLE
+    *, config: ConfigFile = None, as_json: AsJson = False, console: ConsoleAccess
 ) -> None:
     """Show all rules with their names, and all users with their roles.
 
@@ -112,8 +116,9 @@ def list_rules(
 
 
 @access.command()
+@with_console
 def explain(  # noqa: PLR0913 (each is an option)
-    user: Annotated[str, typer.Argument(metavar="USER", help="A user name; - is nobody.")],
+    name: Annotated[str, typer.Argument(metavar="USER", help="A user name; - is nobody.")],
     action: Annotated[str, typer.Argument(metavar="ACTION", help="A right, such as publish.")],
     topic: Annotated[str, typer.Argument(metavar="TOPIC", help="A topic, or a filter.")],
     *,
@@ -124,7 +129,7 @@ def explain(  # noqa: PLR0913 (each is an option)
     client: Annotated[str, typer.Option(help="The client identifier, for %c.")] = "",
     config: ConfigFile = None,
     as_json: AsJson = False,
-    console: ConsoleUrl = CONSOLE,
+    console: ConsoleAccess,
 ) -> None:
     """Tell whether somebody may do something, which rule decides, and what would be needed.
 
@@ -141,14 +146,14 @@ def explain(  # noqa: PLR0913 (each is an option)
     from slipring.cli.access_rows import explain_by_broker, explain_by_file, show_explanation
     from slipring.control.access_explanation import AccessQuestion
 
-    named = None if user == "-" else user
+    named = None if name == "-" else name
     claims = tuple(_pair(one) for one in claim or [])
     question = AccessQuestion(named, action, topic, tuple(role or ()), claims, client)
     answer = explain_by_file(config, question) if config else explain_by_broker(console, question)
     if as_json:
         print(json.dumps(answer, indent=2))
     else:
-        show_explanation(answer, user, action, topic)
+        show_explanation(answer, name, action, topic)
     if not answer["is_allowed"]:
         raise typer.Exit(3)
 
@@ -183,7 +188,7 @@ def import_acl(
         print(note, file=sys.stderr)
 
 
-def _grant(who: str, topics: list[str], console: str, **rights: Any) -> None:
+def _grant(who: str, topics: list[str], console: ConsoleAccess, **rights: Any) -> None:
     from slipring.cli.console_request import ask
 
     rule = {"who": who.split(","), "topics": topics, **rights}

@@ -7,8 +7,9 @@ from urllib.parse import quote
 
 import typer
 
-from slipring.cli.console_request import CONSOLE, ConsoleUrl
+from slipring.cli.console_access import ConsoleAccess, with_console
 
+Json = dict[str, Any]
 users = typer.Typer(help="Users: add, remove, password, roles.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(metavar="USER")]
@@ -23,12 +24,13 @@ Iterations = Annotated[
 
 
 @users.command()
+@with_console
 def add(
     name: Name,
     role: Roles = None,
     *,
     iterations: Iterations = 4_096,
-    console: ConsoleUrl = CONSOLE,
+    console: ConsoleAccess,
 ) -> None:
     """Add a user, who may connect at once. Asks for the password, or reads it from standard input.
 
@@ -46,7 +48,8 @@ def add(
 
 
 @users.command()
-def remove(name: Name, *, console: ConsoleUrl = CONSOLE) -> None:
+@with_console
+def remove(name: Name, *, console: ConsoleAccess) -> None:
     """Remove a user who was added while running.
 
     For example:
@@ -58,7 +61,8 @@ def remove(name: Name, *, console: ConsoleUrl = CONSOLE) -> None:
 
 
 @users.command()
-def password(name: Name, *, iterations: Iterations = 4_096, console: ConsoleUrl = CONSOLE) -> None:
+@with_console
+def password(name: Name, *, iterations: Iterations = 4_096, console: ConsoleAccess) -> None:
     """Set another password. Asks for it, or reads it from standard input.
 
     For example:
@@ -70,11 +74,12 @@ def password(name: Name, *, iterations: Iterations = 4_096, console: ConsoleUrl 
 
 
 @users.command()
+@with_console
 def roles(
     name: Name,
     roles: Annotated[list[str] | None, typer.Argument(metavar="ROLE...")] = None,
     *,
-    console: ConsoleUrl = CONSOLE,
+    console: ConsoleAccess,
 ) -> None:
     """Set the roles of a user, instead of those there were; none takes all away.
 
@@ -97,7 +102,7 @@ def _path(name: str) -> str:
     return f"/api/access/users/{quote(name, safe='')}"
 
 
-def _ask(console: str, path: str, method: str, body: dict[str, Any] | None = None) -> None:
+def _ask(console: ConsoleAccess, path: str, method: str, body: Json | None = None) -> None:
     from slipring.cli.console_request import ask
 
     ask(console, path, body, method)

@@ -1,5 +1,6 @@
 """The tree of commands. A command imports what it needs when it runs, so that starting is quick."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +9,7 @@ import typer
 from slipring.cli.access_rules import access
 from slipring.cli.answer import answer
 from slipring.cli.audit import audit
+from slipring.cli.console_access import CONSOLE, ConsoleAccess
 from slipring.cli.declare import declare
 from slipring.cli.dictionary import dictionary
 from slipring.cli.discover import discover
@@ -17,6 +19,7 @@ from slipring.cli.journal import journal
 from slipring.cli.log_levels import log_levels
 from slipring.cli.login import login, logout
 from slipring.cli.memory import memory
+from slipring.cli.option_sets import option_sets
 from slipring.cli.password import password
 from slipring.cli.ping import ping
 from slipring.cli.pipeline import pipeline
@@ -100,13 +103,16 @@ def serve(
 
 
 @app.command()
+@option_sets({"access": ConsoleAccess}, without=("console",))
 def status(
     console: Annotated[
         str, typer.Argument(help="Address of the console, as `slipring serve` prints it.")
-    ] = "http://127.0.0.1:8080",
+    ] = CONSOLE,
     as_json: Annotated[
         bool, typer.Option("--json", help="Everything that the console shows, as JSON.")
     ] = False,
+    *,
+    access: ConsoleAccess,
 ) -> None:
     """Show a running broker: clients, rates, limits that were reached, the journal.
 
@@ -118,7 +124,7 @@ def status(
     """
     from slipring.cli.status import run_status
 
-    run_status(console, as_json=as_json)
+    run_status(replace(access, console=console), as_json=as_json)
 
 
 app.command("memory")(memory)

@@ -49,7 +49,7 @@ def audit(
     if not folder.is_dir():
         raise JournalError(
             f"there is no audit in {data}: name the data folder with --data; a broker without "
-            "users keeps an audit only with `keep = \"always\"` under [audit]"
+            'users keeps an audit only with `keep = "always"` under [audit]'
         )
     reader = AuditReader(folder)
     end = reader.end_offset()

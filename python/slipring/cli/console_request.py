@@ -2,44 +2,44 @@
 
 import http.client
 import json
-import os
+import ssl
 import urllib.error
 import urllib.request
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
+from slipring.cli.console_access import CONSOLE, ConsoleAccess
 from slipring.cli.display import printable
-from slipring.cli.token_store import stored_token
 from slipring.credentials import TOKEN
 from slipring.errors import ConnectError
 
 TIMEOUT_S = 60
 ERROR_BYTES_MAX = 500
 Json = dict[str, Any]
-ConsoleUrl = Annotated[
-    str, typer.Option("--console", help="Address of the console, as `slipring serve` prints it.")
-]
-CONSOLE = "http://127.0.0.1:8080"
+LOG_IN = f"; run `slipring login`, give --user, or set {TOKEN}"
 
 
-def ask(url: str, path: str, body: Json | None = None, method: str | None = None) -> Json:
+def ask(
+    access: ConsoleAccess, path: str, body: Json | None = None, method: str | None = None
+) -> Json:
     """The console's answer; a request with a body asks it to do something."""
+    url = access.console
     address = f"{url.rstrip('/')}{path}"
     if not address.startswith(("http://", "https://")):
         raise ConnectError(f"'{url}' is not the address of a console, such as {CONSOLE}")
     request = urllib.request.Request(address, method=method)  # noqa: S310 (checked)
-    if (token := _token(url)) is not None:
-        request.add_header("authorization", f"Bearer {token}")
+    if (authorization := access.authorization) is not None:
+        request.add_unredirected_header("authorization", authorization)
     if body is not None:
         request.data = json.dumps(body).encode()
         request.add_header("content-type", "application/json")
     try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310 (checked)
+        opened = urllib.request.urlopen(request, timeout=TIMEOUT_S, context=_tls(access))  # noqa: S310 (checked)
+        with opened as answer:
             content: Json = json.load(answer)
     except urllib.error.HTTPError as error:
         text = printable(error.read(ERROR_BYTES_MAX).decode(errors="replace").strip())
-        raise ConnectError(f"the broker at {url} refused ({error.code}): {text}") from None
+        advice = LOG_IN if error.code == 401 and authorization is None else ""
+        raise ConnectError(f"the broker at {url} refused ({error.code}): {text}{advice}") from None
     except (OSError, ValueError, http.client.HTTPException) as error:
         reason = printable(str(getattr(error, "reason", error)).strip())
         raise ConnectError(
@@ -49,9 +49,7 @@ def ask(url: str, path: str, body: Json | None = None, method: str | None = None
     return content
 
 
-def _token(url: str) -> str | None:
-    """The token of the environment, or that of `slipring login`."""
-    if TOKEN in os.environ:
-        return os.environ[TOKEN]
-    stored = stored_token(url)
-    return None if stored is None else stored.decode()
+def _tls(access: ConsoleAccess) -> ssl.SSLContext | None:
+    if not access.console.startswith("https://"):
+        return None
+    return ssl.create_default_context(cafile=access.ca)

@@ -5,9 +5,10 @@ from typing import Annotated
 
 import typer
 
-from slipring.cli.console_request import CONSOLE, ConsoleUrl
+from slipring.cli.console_access import ConsoleAccess, with_console
 
 
+@with_console
 def log_levels(
     room: Annotated[
         str | None,
@@ -21,7 +22,7 @@ def log_levels(
     ] = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
-    console: ConsoleUrl = CONSOLE,
+    console: ConsoleAccess,
 ) -> None:
     """Show the level of each room of the log and what log servers got; or set the level of a room.
 

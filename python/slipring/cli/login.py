@@ -1,40 +1,24 @@
 """`slipring login` and `slipring logout`: gets a token from a broker, keeps it, forgets it."""
 
-import os
 import sys
-from pathlib import Path
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
-from slipring.cli.access import asked_password
-from slipring.cli.console_request import CONSOLE, ask
+from slipring.cli.console_access import ConsoleAccess, with_console
+from slipring.cli.console_request import ask
 from slipring.cli.display import printable
 from slipring.cli.token_store import forget_token, keep_token, store_file
 from slipring.client.connecting import URL
-from slipring.credentials import PASSWORD, USER, token_end_s
+from slipring.credentials import token_end_s
 from slipring.errors import ConnectError, SecretError
-from slipring.native import read_secret_file
 
 BrokerUrl = Annotated[str, typer.Argument(metavar="URL", help="The broker, as other commands say.")]
 
 
-def login(
-    url: BrokerUrl = URL,
-    *,
-    user: Annotated[str | None, typer.Option(envvar=USER, help="Your user name.")] = None,
-    password_file: Annotated[
-        Path | None,
-        typer.Option(
-            help=f"The password is its first line; else {PASSWORD}; else you are asked.",
-            exists=True,
-            dir_okay=False,
-        ),
-    ] = None,
-    console: Annotated[
-        str, typer.Option(help="Address of the broker's console, which gives the token.")
-    ] = CONSOLE,
-) -> None:
+@with_console
+def login(url: BrokerUrl = URL, *, console: ConsoleAccess) -> None:
     """Get a token from a broker and keep it: further commands need no password.
 
     The token is kept in a file that only you can read, and used when no other credential is given.
@@ -45,13 +29,12 @@ def login(
 
         slipring sub --url mqtts://broker.example 'gripen/#'
     """
-    name = user or typer.prompt("User", err=True)
-    password = _password(name, password_file)
-    answer = ask(console, "/api/token", {"user": name, "password": password.decode()})
+    name = console.user or typer.prompt("User", err=True)
+    answer = ask(replace(console, user=name), "/api/token", {})
     token = answer.get("token")
     if not isinstance(token, str) or not token:
-        raise ConnectError(f"the broker at {console} answered without a token")
-    keep_token([url, console], token)
+        raise ConnectError(f"the broker at {console.console} answered without a token")
+    keep_token([url, console.console], token)
     end_s = token_end_s(token.encode())
     until = "" if end_s is None else f" for {_length(answer.get('expires_s'))}"
     print(f"logged in at {printable(url)} as {printable(name)}{until}", file=sys.stderr)
@@ -67,14 +50,6 @@ def logout(url: BrokerUrl = URL) -> None:
     if not forget_token(url):
         raise SecretError(f"you are not logged in at {url}; {store_file()} has no token for it")
     print(f"logged out of {printable(url)}", file=sys.stderr)
-
-
-def _password(user: str, file: Path | None) -> bytes:
-    if file is not None:
-        return read_secret_file(file)
-    if PASSWORD in os.environ:
-        return os.environb[PASSWORD.encode()]
-    return asked_password(user)
 
 
 def _length(seconds: object) -> str:

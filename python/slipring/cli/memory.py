@@ -5,7 +5,8 @@ from typing import Annotated, cast
 
 import typer
 
-from slipring.cli.console_request import CONSOLE, ConsoleUrl, ask
+from slipring.cli.console_access import ConsoleAccess, with_console
+from slipring.cli.console_request import ask
 from slipring.status.engine import MemoryUse
 
 PARTS = {
@@ -20,6 +21,7 @@ PARTS = {
 """The parts of the memory, in words."""
 
 
+@with_console
 def memory(
     size: Annotated[
         str | None,
@@ -27,7 +29,7 @@ def memory(
     ] = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
-    console: ConsoleUrl = CONSOLE,
+    console: ConsoleAccess,
 ) -> None:
     """Show what the memory budget is used for; with SIZE, set it.
 

@@ -8,6 +8,7 @@ from urllib.parse import quote, urlencode
 
 from rich.table import Table
 
+from slipring.cli.console_access import ConsoleAccess
 from slipring.cli.console_request import Json, ask
 from slipring.cli.display import ago, counted, duration, printable, size
 from slipring.cli.terminal_table import facts, plain, show, table
@@ -25,18 +26,18 @@ FOLLOWED_MAX = 1_000
 Wanted = dict[str, str | None]
 
 
-def found(console: str, wanted: Wanted, most: int) -> RequestsMessage:
+def found(console: ConsoleAccess, wanted: Wanted, most: int) -> RequestsMessage:
     """Ask for requests, and everything about them."""
     query = {key: value for key, value in wanted.items() if value is not None} | {"most": str(most)}
     return cast("RequestsMessage", ask(console, f"/api/requests?{urlencode(query)}"))
 
 
-def found_one(console: str, key: str) -> Json:
+def found_one(console: ConsoleAccess, key: str) -> Json:
     """Ask for one request."""
     return ask(console, f"/api/requests/{quote(key, safe='')}")
 
 
-def found_subscribers(console: str, topic: str, most: int) -> TopicStatus:
+def found_subscribers(console: ConsoleAccess, topic: str, most: int) -> TopicStatus:
     """Ask for the subscribers of a topic."""
     query = urlencode({"topic": topic, "most": most})
     return cast("TopicStatus", ask(console, f"/api/subscribers?{query}"))
@@ -111,7 +112,7 @@ def life(request: RequestStatus) -> list[tuple[float, str]]:
     return sorted(((at_ms, what) for at_ms, what in steps if at_ms is not None), key=_at)
 
 
-def follow(console: str, wanted: Wanted, *, as_json: bool) -> None:
+def follow(console: ConsoleAccess, wanted: Wanted, *, as_json: bool) -> None:
     """Print a line for each request that is new or in another state, until interrupted."""
     from slipring.cli.interrupt import also_on_sigterm
 

@@ -4,6 +4,7 @@ import time
 from typing import Any
 from urllib.parse import urlencode
 
+from slipring.cli.console_access import ConsoleAccess
 from slipring.cli.console_request import ask
 from slipring.cli.display import ago, counted, duration, size
 from slipring.cli.terminal_table import plain, show, table
@@ -13,7 +14,7 @@ BATCH = 1_000
 Json = dict[str, Any]
 
 
-def found(console: str, owner: str | None, state: str | None, most: int) -> Json:
+def found(console: ConsoleAccess, owner: str | None, state: str | None, most: int) -> Json:
     """Ask for sessions, the costliest first."""
     wanted = {"owner": owner, "state": state, "most": most}
     query = urlencode({key: value for key, value in wanted.items() if value is not None})
@@ -48,7 +49,7 @@ def _ends(row: Json) -> str:
     return "never" if row["expires_s"] is None else duration(row["expires_s"])
 
 
-def act(console: str, path: str, client_ids: list[str]) -> Json:
+def act(console: ConsoleAccess, path: str, client_ids: list[str]) -> Json:
     """Disconnect these clients or end their sessions; returns those done, and those not found."""
     result: Json = {"done": [], "unknown": []}
     for first in range(0, len(client_ids), BATCH):
@@ -58,7 +59,7 @@ def act(console: str, path: str, client_ids: list[str]) -> Json:
     return result
 
 
-def act_on_owner(console: str, path: str, owner: str, state: str | None) -> Json:
+def act_on_owner(console: ConsoleAccess, path: str, owner: str, state: str | None) -> Json:
     """The same for all clients that one owner has now."""
     done: dict[str, None] = {}
     while True:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from slipring.cli.console_request import CONSOLE, ConsoleUrl
+from slipring.cli.console_access import ConsoleAccess, with_console
 
 ClientIds = Annotated[list[str] | None, typer.Argument(metavar="CLIENT_ID...")]
 Owner = Annotated[
@@ -22,13 +22,14 @@ clients = typer.Typer(help="Connected clients: list, disconnect.", no_args_is_he
 
 
 @sessions.command("list")
+@with_console
 def list_sessions(
     *,
     owner: Owner = None,
     away: Annotated[bool, typer.Option("--away", help="Only of clients that are away.")] = False,
     most: Most = 50,
     as_json: AsJson = False,
-    console: ConsoleUrl = CONSOLE,
+    console: ConsoleAccess,
 ) -> None:
     """Show sessions, connected or away: their owners, and what they hold.
 
@@ -46,9 +47,8 @@ def list_sessions(
 
 
 @sessions.command()
-def end(
-    client_ids: ClientIds = None, *, owner: Owner = None, console: ConsoleUrl = CONSOLE
-) -> None:
+@with_console
+def end(client_ids: ClientIds = None, *, owner: Owner = None, console: ConsoleAccess) -> None:
     """End sessions with their queued messages; a connected client is disconnected (0x98).
 
     After the command no restart restores them. The exit code is 1 if a session was not found.
@@ -63,12 +63,13 @@ def end(
 
 
 @clients.command("list")
+@with_console
 def list_clients(
     *,
     owner: Owner = None,
     most: Most = 50,
     as_json: AsJson = False,
-    console: ConsoleUrl = CONSOLE,
+    console: ConsoleAccess,
 ) -> None:
     """Show connected clients: their addresses, and what they hold.
 
@@ -82,8 +83,9 @@ def list_clients(
 
 
 @clients.command()
+@with_console
 def disconnect(
-    client_ids: ClientIds = None, *, owner: Owner = None, console: ConsoleUrl = CONSOLE
+    client_ids: ClientIds = None, *, owner: Owner = None, console: ConsoleAccess
 ) -> None:
     """Disconnect clients (0x98, administrative action). Sessions stay; clients may reconnect.
 
@@ -98,7 +100,9 @@ def disconnect(
     _each(console, "/api/clients/disconnect", "connected", client_ids or [], owner, "disconnected")
 
 
-def _list(console: str, owner: str | None, state: str | None, most: int, *, as_json: bool) -> None:
+def _list(
+    console: ConsoleAccess, owner: str | None, state: str | None, most: int, *, as_json: bool
+) -> None:
     from slipring.cli.session_rows import found, show_sessions
 
     answer = found(console, owner, state, most)
@@ -109,7 +113,7 @@ def _list(console: str, owner: str | None, state: str | None, most: int, *, as_j
 
 
 def _each(  # noqa: PLR0917 (what to do, to whom, and how to say it)
-    console: str,
+    console: ConsoleAccess,
     path: str,
     state: str | None,
     client_ids: list[str],

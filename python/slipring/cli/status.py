@@ -6,6 +6,7 @@ from typing import cast
 from rich.table import Table
 from rich.text import Text
 
+from slipring.cli.console_access import ConsoleAccess
 from slipring.cli.console_request import ask
 from slipring.cli.display import ago, counted, duration, lag, printable, size
 from slipring.cli.journal_rows import journal_rows
@@ -20,9 +21,9 @@ OWNERS_FROM = 10
 """An owner is shown if it holds at least one part in so many of a limit."""
 
 
-def run_status(url: str, *, as_json: bool) -> None:
+def run_status(access: ConsoleAccess, *, as_json: bool) -> None:
     """Print the overview of the broker's console, as tables or as JSON."""
-    overview = cast("LiveMessage", ask(url, "/api/overview"))
+    overview = cast("LiveMessage", ask(access, "/api/overview"))
     if as_json:
         print(json.dumps(overview, indent=2))
         return

@@ -5,11 +5,12 @@ from typing import Annotated
 
 import typer
 
-from slipring.cli.console_request import CONSOLE, ConsoleUrl
+from slipring.cli.console_access import ConsoleAccess, with_console
 
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
 
 
+@with_console
 def requests(  # noqa: PLR0913 (typer reads the options from the signature)
     key: Annotated[
         str | None, typer.Argument(metavar="KEY", help="Show the life of this request.")
@@ -29,7 +30,7 @@ def requests(  # noqa: PLR0913 (typer reads the options from the signature)
         bool, typer.Option("--follow", help="Print each change of state; Ctrl-C ends.")
     ] = False,
     as_json: AsJson = False,
-    console: ConsoleUrl = CONSOLE,
+    console: ConsoleAccess,
 ) -> None:
     """Show requests: how many are in each state, who is busy, what waits; or the life of one.
 
@@ -65,12 +66,13 @@ def requests(  # noqa: PLR0913 (typer reads the options from the signature)
         rows.show_requests(listed, is_narrowed=any(one is not None for one in wanted.values()))
 
 
+@with_console
 def subscribers(
     topic: Annotated[str, typer.Argument(metavar="TOPIC", help="Such as gripen/39-7/engine/rpm.")],
     *,
     most: Annotated[int, typer.Option(min=1, max=1_000, help="Show at most this many.")] = 50,
     as_json: AsJson = False,
-    console: ConsoleUrl = CONSOLE,
+    console: ConsoleAccess,
 ) -> None:
     """Show who is subscribed to a topic, by which filter, and how many messages came on it.
 

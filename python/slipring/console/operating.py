@@ -17,6 +17,7 @@ from slipring.console.guard import host_name
 from slipring.console.json_body import Refused, json_body
 from slipring.control import Broker
 from slipring.control.address import Address
+from slipring.control.audit import ActedBy
 from slipring.errors import JournalError
 
 SESSIONS_SHOWN = 1_000
@@ -90,7 +91,7 @@ def operator_routes(broker: Broker) -> list[BaseRoute]:
     ]
 
 
-def asker(request: Request) -> dict[str, str]:
+def asker(request: Request) -> ActedBy:
     """Who asks, and by which right, for the audit."""
     peer, proof = request.client, request.scope.get("proof")
     user = (proof.visitor.name if proof else None) or ""

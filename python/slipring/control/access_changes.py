@@ -6,7 +6,7 @@ number of rules is done in threads, so that neither traffic nor the console wait
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from slipring.control.access_grants import AccessGrants
 from slipring.control.access_merge import with_folder, with_granted
 from slipring.control.access_places import AccessTables
 from slipring.control.access_store import AccessStore
+from slipring.control.audit import ActedBy
 from slipring.control.config import Config
 from slipring.control.plan import make_plan
 from slipring.control.reload import Change, applied_text, changes, refuse_opening
@@ -36,9 +37,7 @@ LAST_ONE = (
 )
 
 
-ChangedBy = Mapping[str, str]
-"""Who makes a change, for the audit: `user`, `address` and `right`."""
-NOBODY: ChangedBy = {}
+NOBODY: ActedBy = {}
 """The files have changed, and nobody says who changed them."""
 
 
@@ -55,7 +54,7 @@ class AccessChanges:
         self._in_force: FolderState | str | None = None
         self._seen: FolderState | str | None = None
 
-    async def grant(self, rule: RuleSection, by: ChangedBy = NOBODY) -> str:
+    async def grant(self, rule: RuleSection, by: ActedBy = NOBODY) -> str:
         """Add a rule that allows or denies; return its name."""
         name = ""
 
@@ -67,15 +66,15 @@ class AccessChanges:
         await self._change(add, lambda: f"rule {name} is new: {rule_words(rule)}", by)
         return name
 
-    async def revoke(self, name: str, by: ChangedBy = NOBODY) -> None:
+    async def revoke(self, name: str, by: ActedBy = NOBODY) -> None:
         """Remove a rule that was granted while running."""
         await self._change(lambda grants: grants.without_rule(name), f"rule {name} is gone", by)
 
-    async def add_user(self, user: UserSection, by: ChangedBy = NOBODY) -> None:
+    async def add_user(self, user: UserSection, by: ActedBy = NOBODY) -> None:
         """Add a user, who may connect at once."""
         await self._change(lambda grants: grants.with_user(user), f"user '{user.name}' is new", by)
 
-    async def remove_user(self, name: str, by: ChangedBy = NOBODY) -> None:
+    async def remove_user(self, name: str, by: ActedBy = NOBODY) -> None:
         """Remove a user, whose connections end at once."""
         await self._change(lambda grants: grants.without_user(name), f"user '{name}' is gone", by)
 
@@ -85,7 +84,7 @@ class AccessChanges:
         *,
         verifier: str | None = None,
         roles: tuple[str, ...] | None = None,
-        by: ChangedBy = NOBODY,
+        by: ActedBy = NOBODY,
     ) -> None:
         """Give a user another password, other roles, or both."""
         what = [*(["another password"] if verifier else []), *(_roles(roles))]
@@ -147,7 +146,7 @@ class AccessChanges:
         self,
         make: Callable[[AccessGrants], AccessGrants],
         told: str | Callable[[], str],
-        by: ChangedBy,
+        by: ActedBy,
     ) -> None:
         async with self.lock:
             grants, config, plan = await asyncio.to_thread(self._changed, make)
@@ -179,7 +178,7 @@ class AccessChanges:
         await asyncio.to_thread(self._broker.engine.apply, plan)
         self._broker.config, self._broker.plan = config, plan
 
-    def _tell(self, kind: str, text: str, by: ChangedBy = NOBODY) -> None:
+    def _tell(self, kind: str, text: str, by: ActedBy = NOBODY) -> None:
         self._broker.audit("changed", **by, topic="access", detail=text)
         text = text if text.startswith("access: ") else f"access: {text}"
         self._broker.log.write(self._broker.overview.add_own_event(kind, text, time.time_ns()))

@@ -6,7 +6,7 @@ Records are written by the engine, and nothing here can change or remove one.
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, TypedDict, get_args
 
 from pydantic import Field
 
@@ -81,6 +81,14 @@ class AuditSection(Section):
 def audit_folder(data: Path) -> Path:
     """The folder of the audit's journal."""
     return data / FOLDER
+
+
+class ActedBy(TypedDict, total=False):
+    """Who acts through the control plane, from where, and by which right."""
+
+    user: str
+    address: str
+    right: str
 
 
 @dataclass(frozen=True, slots=True)

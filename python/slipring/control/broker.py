@@ -301,8 +301,7 @@ def make_audit_folder(config: Config) -> None:
 
 def _unmade(folder: Path, error: OSError) -> StartError:
     return StartError(
-        f"cannot make the folder {folder}: {error.strerror}; "
-        "name one you can write with --data DIR"
+        f"cannot make the folder {folder}: {error.strerror}; name one you can write with --data DIR"
     )
 
 

@@ -51,9 +51,7 @@ KINDS = {
     ),
     "rights changed": EventKind("access", "info", "", "more changes of rights"),
     "rights kept": EventKind("access", "error", "", "times the files of rules were refused"),
-    "quota": EventKind(
-        "access", "warning", "reached a quota: ", "more clients reached a quota"
-    ),
+    "quota": EventKind("access", "warning", "reached a quota: ", "more clients reached a quota"),
     "read": _of_each("access", "debug", "read ", "more reads"),
     "subscribed": EventKind(
         "subscriptions", "debug", "subscribed ", "more subscriptions were made"

@@ -97,6 +97,7 @@ impl QuotaRule {
         let identity = subject.identity;
         self.who.iter().any(|who| match who {
             Who::Anyone => true,
+            Who::Anonymous => identity.user.is_none(),
             Who::Known => identity.user.is_some(),
             Who::User(name) => identity.user.as_ref() == Some(name),
             Who::Role(name) => policy.has_role(subject, name),

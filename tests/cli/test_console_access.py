@@ -1,0 +1,73 @@
+"""Commands that ask the console of a broker with users."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.console.test_login import PASSWORD, USERS
+from tests.running_broker import RunningBroker, broker_in
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBroker]:
+    with broker_in(tmp_path_factory.mktemp("people"), config=USERS) as running:
+        yield running
+
+
+def slipring(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "slipring", *arguments]
+    known = {key: value for key, value in os.environ.items() if not key.startswith("SLIPRING_")}
+    return subprocess.run(
+        command,
+        env=known | environment,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+
+
+def test_who_gives_no_name_is_told_how_to(people: RunningBroker) -> None:
+    ended = slipring("memory", "--console", people.console)
+    assert ended.returncode != 0
+    assert "log in first" in ended.stderr
+    assert "give --user, or set SLIPRING_TOKEN" in ended.stderr
+
+
+def test_a_user_with_a_password_of_the_environment_or_a_file(
+    people: RunningBroker, tmp_path: Path
+) -> None:
+    file = tmp_path / "password"
+    file.write_text(f"{PASSWORD}\n")
+    ways: list[tuple[list[str], dict[str, str]]] = [
+        (["--user", "vera"], {"SLIPRING_PASSWORD": PASSWORD}),
+        ([], {"SLIPRING_USER": "vera", "SLIPRING_PASSWORD": PASSWORD}),
+        (["--user", "vera", "--password-file", str(file)], {}),
+    ]
+    for options, environment in ways:
+        ended = slipring("memory", "--console", people.console, *options, **environment)
+        assert (ended.returncode, ended.stderr) == (0, "")
+    for command in (["status", people.console], ["sessions", "list", "--console", people.console]):
+        ended = slipring(*command, "--user", "vera", SLIPRING_PASSWORD=PASSWORD)
+        assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_a_viewer_cannot_change_the_memory_budget_and_an_operator_can(
+    people: RunningBroker,
+) -> None:
+    for name, code in (("vera", 1), ("otto", 0)):
+        arguments = ("memory", "1GB", "--console", people.console, "--user", name)
+        ended = slipring(*arguments, SLIPRING_PASSWORD=PASSWORD)
+        assert ended.returncode == code
+        assert ("you have no right to this" in ended.stderr) == (name == "vera")
+
+
+def test_a_password_is_not_sent_over_a_network_in_clear() -> None:
+    arguments = ("memory", "--console", "http://192.0.2.1:8080", "--user", "vera")
+    ended = slipring(*arguments, SLIPRING_PASSWORD=PASSWORD)
+    assert ended.returncode == 1
+    assert "a password is not sent to http://192.0.2.1:8080" in ended.stderr
