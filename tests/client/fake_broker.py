@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+from tests.mqtt_bytes import packet, properties, variable
 from tests.running_broker import PATIENCE_S
 
 CONNECT, PUBLISH, SUBSCRIBE, PINGREQ, DISCONNECT = 0x10, 0x30, 0x82, 0xC0, 0xE0
@@ -50,6 +51,12 @@ class Peer:
 def message(topic: str, payload: bytes, first: int = PUBLISH) -> bytes:
     body = len(topic).to_bytes(2, "big") + topic.encode() + b"\0" + payload
     return bytes([first]) + _length(len(body)) + body
+
+
+def enhanced(first: int, head: bytes, method: str, data: bytes) -> bytes:
+    """CONNACK or AUTH of an enhanced authentication."""
+    proof = properties(auth_method=method, auth_data=data)
+    return packet(first, head + variable(len(proof)) + proof)
 
 
 def _length(number: int) -> bytes:
