@@ -6,12 +6,18 @@ mod scram;
 #[cfg(test)]
 mod scram_tests;
 mod secret;
+mod token;
 mod users;
 mod verifier;
 
 pub use scram::NONCE_BYTES;
 pub(crate) use scram::{METHOD, Proven, Scram};
 pub use secret::{Password, Secret};
+pub(crate) use token::TOKEN_METHOD;
+pub use token::{
+    TOKEN_BYTES_MAX, TokenAlgorithm, TokenError, TokenGrant, TokenIssuer, TokenKeyError, TokenKeys,
+    TokenRules, TokenSigner,
+};
 pub use users::Users;
 pub use verifier::{Verifier, VerifierError};
 
