@@ -97,15 +97,15 @@ fn claims(changed: &[(&str, &str)]) -> String {
     let usual = [("iss", &*issuer), ("sub", "\"anna\""), ("aud", "\"bus\""), ("exp", &ends)];
     let kept = usual.iter().filter(|(name, _)| changed.iter().all(|(other, _)| name != other));
     let members = kept.chain(changed).filter(|(_, value)| !value.is_empty());
-    let members: Vec<String> =
-        members.map(|(name, value)| format!("\"{name}\":{value}")).collect();
+    let members: Vec<String> = members.map(|(name, value)| format!("\"{name}\":{value}")).collect();
     format!("{{{}}}", members.join(","))
 }
 
 #[test]
 fn each_algorithm_is_accepted_with_its_own_key() {
     let keys = Keys::new();
-    let claims = claims(&[("roles", r#"["engineer"]"#), ("jti", "\"7\""), ("site", "[\"a\",\"b\"]")]);
+    let claims =
+        claims(&[("roles", r#"["engineer"]"#), ("jti", "\"7\""), ("site", "[\"a\",\"b\"]")]);
     let tokens = [
         keys.ed.sign(&claims),
         keys.ed(r#"{"alg":"EdDSA"}"#, &claims), // the only key of its algorithm
@@ -146,7 +146,11 @@ fn every_attack_is_refused_for_its_reason() {
     use TokenError as Why;
     let rows = [
         ("nothing", String::new(), Why::Malformed),
-        ("none", format!("{}.{}.", encoded(br#"{"alg":"none"}"#), encoded(good.as_bytes())), Why::Algorithm),
+        (
+            "none",
+            format!("{}.{}.", encoded(br#"{"alg":"none"}"#), encoded(good.as_bytes())),
+            Why::Algorithm,
+        ),
         ("None", headed(r#"{"alg":"nOnE"}"#), Why::Algorithm),
         ("no algorithm", headed("{}"), Why::Algorithm),
         ("a shared secret", format!("{secret}.{}", encoded(mac.as_ref())), Why::Algorithm),
@@ -154,7 +158,11 @@ fn every_attack_is_refused_for_its_reason() {
         ("an RSA key for ES256", keys.rsa(r#"{"alg":"ES256","kid":"rsa"}"#, &good), Why::Signature),
         ("an RSA key for EdDSA", keys.rsa(r#"{"alg":"EdDSA","kid":"rsa"}"#, &good), Why::Signature),
         ("an EC key for RS256", keys.ec(r#"{"alg":"RS256","kid":"ec"}"#, &good), Why::Signature),
-        ("another key of the issuer", keys.ec(r#"{"alg":"RS256","kid":"rsa"}"#, &good), Why::Signature),
+        (
+            "another key of the issuer",
+            keys.ec(r#"{"alg":"RS256","kid":"rsa"}"#, &good),
+            Why::Signature,
+        ),
         ("kid as a path", kid(r#""../../dev/null""#), Why::UnknownKey),
         ("kid as SQL", kid(r#""' UNION SELECT 'x""#), Why::UnknownKey),
         ("kid as an address", kid(r#""https://evil.example/jwks""#), Why::UnknownKey),
@@ -164,18 +172,34 @@ fn every_attack_is_refused_for_its_reason() {
         ("kid too long", kid(&long), Why::Header),
         ("a key of its own", headed(own), Why::UnknownKey),
         ("crit", headed(&header.replace('}', r#","crit":["exp"]}"#)), Why::Header),
-        ("typ of another use", headed(&header.replace('}', r#","typ":"logout+jwt"}"#)), Why::Header),
+        (
+            "typ of another use",
+            headed(&header.replace('}', r#","typ":"logout+jwt"}"#)),
+            Why::Header,
+        ),
         ("alg twice", headed(&header.replace('}', r#","alg":"none"}"#)), Why::Malformed),
         ("sub twice", keys.ed.sign(&good.replace('}', r#","sub":"admin"}"#)), Why::Malformed),
         ("data behind the JSON", keys.ed(&header, &format!("{good}x")), Why::Malformed),
         ("claims that are no object", keys.ed(&header, "[]"), Why::Malformed),
-        ("claims that are not UTF-8", keys.ed_bytes(&encoded(header.as_bytes()), &encoded(b"{\"sub\":\"\xff\"}")), Why::Malformed),
+        (
+            "claims that are not UTF-8",
+            keys.ed_bytes(&encoded(header.as_bytes()), &encoded(b"{\"sub\":\"\xff\"}")),
+            Why::Malformed,
+        ),
         ("two parts", signed.to_owned(), Why::Malformed),
         ("four parts", format!("{valid}."), Why::Malformed),
         ("five parts, encrypted", format!("{valid}.a.b"), Why::Malformed),
         ("a padded signature", format!("{valid}=="), Why::Malformed),
-        ("a padded header", keys.ed_bytes(&format!("{}=", encoded(header.as_bytes())), &encoded(good.as_bytes())), Why::Malformed),
-        ("standard base64", format!("{signed}.{}", signature.replace(['-', '_'], "+")), if signature.contains(['-', '_']) { Why::Malformed } else { Why::Signature }),
+        (
+            "a padded header",
+            keys.ed_bytes(&format!("{}=", encoded(header.as_bytes())), &encoded(good.as_bytes())),
+            Why::Malformed,
+        ),
+        (
+            "standard base64",
+            format!("{signed}.{}", signature.replace(['-', '_'], "+")),
+            if signature.contains(['-', '_']) { Why::Malformed } else { Why::Signature },
+        ),
         ("a space", valid.replace('.', ". "), Why::Malformed),
         ("a line break at the end", format!("{valid}\n"), Why::Malformed),
         ("no signature", format!("{signed}."), Why::Signature),
@@ -289,7 +313,9 @@ fn roles_come_from_a_path_or_from_a_text_with_spaces() {
 fn keys_that_are_too_short_shared_or_for_another_use_are_refused_in_words() {
     let short = encoded(&[0xff; 128]);
     let long = encoded(&[0xff; 256]);
-    let rsa = |n: &str, e: &str, more: &str| format!(r#"{{"kty":"RSA","kid":"k","n":"{n}","e":"{e}"{more}}}"#);
+    let rsa = |n: &str, e: &str, more: &str| {
+        format!(r#"{{"kty":"RSA","kid":"k","n":"{n}","e":"{e}"{more}}}"#)
+    };
     let rows = [
         (rsa(&short, "AQAB", ""), "RSA key of 1024 bits"),
         (rsa(&long, "Aw", ""), "exponent"),

@@ -54,7 +54,10 @@ pub(super) struct TokenKey {
 enum Material {
     /// Ed25519, or an uncompressed point of P-256.
     Point(Box<[u8]>),
-    Rsa { modulus: Box<[u8]>, exponent: Box<[u8]> },
+    Rsa {
+        modulus: Box<[u8]>,
+        exponent: Box<[u8]>,
+    },
 }
 
 impl TokenKey {
@@ -70,8 +73,7 @@ impl TokenKey {
         if text("use").is_some_and(|purpose| purpose != "sig") {
             return Err(format!("{} is not for signatures", named()));
         }
-        let (algorithm, material) =
-            material(jwk).map_err(|why| format!("{}: {why}", named()))?;
+        let (algorithm, material) = material(jwk).map_err(|why| format!("{}: {why}", named()))?;
         if let Some(other) = text("alg").filter(|name| *name != algorithm.name()) {
             return Err(format!("{} is for {other:?}, not {}", named(), algorithm.name()));
         }

@@ -64,7 +64,8 @@ impl TokenKeys {
 
     /// Adds a key; refuses a second one with the same identifier.
     fn add(&mut self, key: TokenKey) -> Option<String> {
-        let twin = self.keys.iter().find(|known| known.id == key.id && known.algorithm == key.algorithm);
+        let twin =
+            self.keys.iter().find(|known| known.id == key.id && known.algorithm == key.algorithm);
         if let Some(twin) = twin {
             let is_other = *twin != key;
             return is_other.then(|| format!("two keys have the kid {:?}", key.id));

@@ -69,7 +69,7 @@ impl TokenRules {
         if key.algorithm != algorithm || !key.verifies(signed, &signature) {
             return Err(TokenError::Signature);
         }
-        let grant = self.grant(&claims, issuer, key.fingerprint())?;
+        let grant = grant(&claims, issuer, key.fingerprint())?;
         check_times(&claims, &grant, now_s)?;
         if !issuer.is_for(&grant.audience) {
             return Err(TokenError::Audience);
@@ -78,6 +78,13 @@ impl TokenRules {
             return Err(TokenError::Revoked);
         }
         Ok(grant)
+    }
+
+    /// The issuer of a token whose key is not known, so that its keys can be read again.
+    pub fn issuer_to_read(&self, token: &[u8]) -> Option<&str> {
+        let (_, payload, _) = split(token)?;
+        let claims = decoded(payload)?;
+        self.issuer_of(&claims).ok().map(|issuer| &*issuer.issuer)
     }
 
     /// Whether a token that was checked earlier would be accepted by these rules, apart from the time.
@@ -101,25 +108,19 @@ impl TokenRules {
         let known = self.issuers.iter().find(|known| *known.issuer == *name);
         known.ok_or(TokenError::UnknownIssuer)
     }
+}
 
-    #[expect(clippy::unused_self, reason = "a grant is made by rules only")]
-    fn grant(
-        &self,
-        claims: &Members,
-        issuer: &TokenIssuer,
-        key: [u8; 32],
-    ) -> Result<TokenGrant, TokenError> {
-        Ok(TokenGrant {
-            expires_s: claims::time(claims, "exp")?.ok_or(TokenError::Missing)?,
-            issued_s: claims::time(claims, "iat")?,
-            audience: claims::audience(claims)?,
-            id: claims::id(claims)?,
-            identity: claims::identity(claims, issuer)?,
-            issuer: issuer.issuer.clone(),
-            leeway_s: issuer.leeway_s,
-            key,
-        })
-    }
+fn grant(claims: &Members, issuer: &TokenIssuer, key: [u8; 32]) -> Result<TokenGrant, TokenError> {
+    Ok(TokenGrant {
+        expires_s: claims::time(claims, "exp")?.ok_or(TokenError::Missing)?,
+        issued_s: claims::time(claims, "iat")?,
+        audience: claims::audience(claims)?,
+        id: claims::id(claims)?,
+        identity: claims::identity(claims, issuer)?,
+        issuer: issuer.issuer.clone(),
+        leeway_s: issuer.leeway_s,
+        key,
+    })
 }
 
 fn check_times(claims: &Members, grant: &TokenGrant, now_s: i64) -> Result<(), TokenError> {
