@@ -6,13 +6,14 @@ use std::sync::{Arc, OnceLock};
 use arc_swap::ArcSwapOption;
 use atomic_waker::AtomicWaker;
 use slipring_core::access::Identity;
-use slipring_core::{ConnectionKey, Millis, Owner};
+use slipring_core::{Authentication, ConnectionKey, Millis, Owner};
 use slipring_wire::{Reason, Version};
 
 use crate::flow::OwnerFlow;
 use crate::latch::Latch;
 use crate::notices::Allowance;
 use crate::origin::Origin;
+use crate::proving::ConnectionProof;
 
 /// A connection is shown as slowed for so long.
 const SLOWED_MS: Millis = 2_000;
@@ -29,6 +30,8 @@ pub(crate) struct ConnectionHandle {
     identity: OnceLock<Arc<Identity>>,
     /// The user name and the client identifier of its CONNECT. Nothing proves them.
     claimed: OnceLock<(String, String)>,
+    /// What that depends on, if not on the users of the plan.
+    proof: ArcSwapOption<ConnectionProof>,
     /// The connection counts for this owner's quotas.
     owner: OnceLock<Owner>,
     closing: OnceLock<Reason>,
@@ -58,6 +61,7 @@ impl ConnectionHandle {
             version: OnceLock::new(),
             identity: certified.map(OnceLock::from).unwrap_or_default(),
             claimed: OnceLock::new(),
+            proof: ArcSwapOption::empty(),
             owner: OnceLock::new(),
             closing: OnceLock::new(),
             published: AtomicBool::new(false),
@@ -83,6 +87,21 @@ impl ConnectionHandle {
     /// The user name and the client identifier of CONNECT.
     pub fn claimed(&self) -> Option<&(String, String)> {
         self.claimed.get()
+    }
+
+    /// Notes what the identity depends on from now on.
+    pub fn depend_on(&self, proof: ConnectionProof) {
+        self.proof.store(Some(Arc::new(proof)));
+    }
+
+    /// Whether the identity depends on a token, or on the answer of a service elsewhere.
+    pub fn depends(&self) -> bool {
+        self.proof.load().is_some()
+    }
+
+    /// Whether these rules still accept the token or the answer that the identity depends on, if it does.
+    pub fn proof_holds(&self, authentication: &Authentication) -> bool {
+        self.proof.load().as_ref().is_none_or(|proof| proof.holds(authentication))
     }
 
     /// Who the client has proved to be when it connected. A name that nobody checked does not count.

@@ -7,6 +7,7 @@ use slipring_core::access::Identity;
 use slipring_core::ledger::DeliveryRecord;
 use slipring_core::{Action, Conversation, Durability, Incoming, Opening, Outgoing, Plan};
 use slipring_wire::{Packet, PacketId, Publish, QoS, Reason, Version};
+use tokio::time::Instant;
 
 use crate::admission::Check;
 use crate::asking::ClientRequest;
@@ -36,6 +37,8 @@ pub(crate) struct Party {
     pub identity: Arc<Identity>,
     /// The plan that has judged its proof, until it is let in.
     pub judged: Option<Arc<Plan>>,
+    /// When the proof of the client ends, and its connection with it.
+    pub proof_ends: Option<Instant>,
     pub keep_alive_s: u16,
     pub reply: Vec<u8>,
     pub feed: Feed,
@@ -67,6 +70,7 @@ impl Party {
             client: None,
             identity: Arc::clone(Identity::anonymous()),
             judged: None,
+            proof_ends: None,
             keep_alive_s: 0,
             reply: Vec::new(),
             feed: Feed::default(),

@@ -6,7 +6,7 @@ import logging
 import os
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +30,24 @@ from slipring.control.memory import share_free_memory
 from slipring.control.overview import WINDOW_S, Overview
 from slipring.control.plan import make_plan
 from slipring.control.pulse import Pulse
+from slipring.control.question_desk import QuestionDesk
 from slipring.control.receipt import log_lines
 from slipring.control.reload import Reload, applied_text, audit_text, reload, waiting_text
 from slipring.control.row_rates import stream_row
 from slipring.control.tls_watch import TlsWatch
+from slipring.control.token_issuing import ClaimValue, IssuedToken, issue
+from slipring.control.tokens import Tokens
 from slipring.discovery.announcement import Announcement
 from slipring.discovery.endpoint import Endpoint
-from slipring.errors import ConfigError, EngineError, ListenError, SecretError, StartError
-from slipring.native import Engine, Listener, Plan, check_secret_file, version
+from slipring.errors import (
+    ConfigError,
+    EngineError,
+    ListenError,
+    SecretError,
+    StartError,
+    TokenError,
+)
+from slipring.native import Engine, Listener, Plan, TokenRules, check_secret_file, version
 
 POLL_S = 0.25
 """How often the control plane fetches the engine's events and counters."""
@@ -75,7 +85,8 @@ class Broker:
         self.polled = asyncio.Condition()
         archive, folder = archive_location(config), _journal_folder(config)
         share_free_memory()
-        self.plan = make_plan(config)
+        self.tokens = _tokens(config, self._apply_tokens)
+        self.plan = make_plan(config, self.tokens.rules)
         self.engine = _start(config, self.plan, folder)
         self.access = AccessChanges(self, store, grants)
         self.log = BrokerLog(config.name, self.engine)
@@ -99,6 +110,7 @@ class Broker:
         self._tls = TlsWatch(self.engine, config.listeners)
         self._budget = BudgetWatch()
         self.consumers = ConsumerWatch(folder)
+        self._questions = QuestionDesk(self.engine, self.tokens, config)
         if self.receipt:
             for level, line in log_lines(self.receipt):
                 log.log(level, "%s", line)
@@ -118,6 +130,7 @@ class Broker:
             await asyncio.to_thread(self.engine.apply, plan)
             self.config, self.plan = found.config, plan
             self.access.forget_folder()
+        self._questions.follow(found.config)
         self._tls.read_all()
         self._tell_reload(found)
 
@@ -127,7 +140,11 @@ class Broker:
         wanted = with_granted(read(), AccessTables(grants.rules, grants.users))
         found = reload(self.config, wanted, journaling=self.receipt is not None)
         make_audit_folder(found.config)
-        return found, make_plan(found.config)
+        try:
+            rules = self.tokens.follow(found.config)
+        except TokenError as error:
+            raise ConfigError(str(error)) from None
+        return found, make_plan(found.config, rules)
 
     def _tell_reload(self, found: Reload) -> None:
         for change in found.applied:
@@ -172,6 +189,28 @@ class Broker:
             detail=detail,
         )
 
+    def _apply_tokens(self, rules: TokenRules) -> None:
+        self.engine.apply_tokens(rules)
+
+    def issue_token(
+        self,
+        user: str,
+        roles: Sequence[str] = (),
+        claims: Mapping[str, ClaimValue] | None = None,
+        lifetime_s: int | None = None,
+    ) -> IssuedToken:
+        """Make a token of our own; TokenError says why not."""
+        if not self.config.token.enabled:
+            raise TokenError("this broker makes no tokens; set enabled = true under [token]")
+        folder, section = self.tokens.folder, self.config.token
+        made = issue(folder, section, user, roles=roles, claims=claims, lifetime_s=lifetime_s)
+        self.tokens.poll()  # the key may be new
+        return made
+
+    def verify_token(self, text: str) -> dict[str, Any]:
+        """Who a token names: user, roles, claims, issuer, id, expires_s; TokenError if refused."""
+        return self.tokens.rules.verify(text.encode(), int(time.time()))
+
     @property
     def trouble(self) -> Trouble | None:
         """Why QoS 1 and 2 messages are not acknowledged, or no client is served. Never waits."""
@@ -208,7 +247,8 @@ class Broker:
                     self.polled.notify_all()
                 await _wait(stop, POLL_S)
         finally:
-            stops = [self.engine.stop, *([self.archive.stop] if self.archive else [])]
+            stops = [self.engine.stop, self._questions.stop]
+            stops += [self.archive.stop] if self.archive else []
             stop.set()
             await asyncio.gather(*map(asyncio.to_thread, stops), self.discovery.close(), *watching)
             if not self.engine.failure:
@@ -217,6 +257,7 @@ class Broker:
 
     def poll(self) -> None:
         """Fetch events and counters once."""
+        self.tokens.poll()
         events, lost, more = self.engine.take_events()
         now_ns, now_s = time.time_ns(), time.monotonic()
         self.overview.lines_max = self.config.log.burst
@@ -256,6 +297,13 @@ class Broker:
         elif before and now is None:
             healed = self.overview.add_own_event("healed", "journal: there is room again", now_ns)
             self.log.write(healed)
+
+
+def _tokens(config: Config, apply: Callable[[TokenRules], None]) -> Tokens:
+    try:
+        return Tokens(config, apply)
+    except TokenError as error:
+        raise StartError(str(error)) from None
 
 
 def _start(config: Config, plan: Plan, journal: Path | None) -> Engine:

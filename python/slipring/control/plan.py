@@ -5,13 +5,16 @@ from slipring.control.config import Config
 from slipring.control.journal import DurabilitySection
 from slipring.control.memory import default_budget_bytes
 from slipring.control.priorities import PrioritySection
-from slipring.native import Plan
+from slipring.native import Plan, TokenRules
 
 
-def make_plan(config: Config, *, memory_bytes: int | None = None) -> Plan:
+def make_plan(
+    config: Config, tokens: TokenRules | None = None, *, memory_bytes: int | None = None
+) -> Plan:
     """Collect everything the engine needs to decide without asking Python.
 
-    `memory_bytes` is a memory budget that was set while running.
+    Without `tokens` a running engine keeps those that it has. `memory_bytes` is a memory budget
+    that was set while running.
     """
     budget = memory_bytes or config.limits.memory_bytes or default_budget_bytes()
     return Plan(
@@ -24,6 +27,8 @@ def make_plan(config: Config, *, memory_bytes: int | None = None) -> Plan:
         server_reference=config.mqtt.server_reference or None,
         users={user.name: user.password.get_secret_value() for user in config.user},
         anonymous=config.allow_anonymous,
+        tokens=tokens,
+        asks=bool(config.hook.url),
         access=policy(
             config.access,
             {user.name: user.roles for user in config.user},

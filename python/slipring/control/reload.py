@@ -14,6 +14,7 @@ from slipring.control.log_section import LogServerSection
 from slipring.control.mistakes import explain
 from slipring.control.priorities import PrioritySection
 from slipring.control.section import Section
+from slipring.control.token_sections import IssuerSection
 from slipring.control.users import UserSection
 from slipring.errors import ConfigError
 
@@ -56,6 +57,8 @@ def refuse_opening(running: Config, wanted: Config) -> None:
     """
     if running.user and not wanted.user:
         raise ConfigError(_NOBODY_LEFT)
+    if running.can_tell_apart and not wanted.can_tell_apart:
+        raise ConfigError(_NOBODY_PROVES)
     if running.has_users and not wanted.has_users:
         raise ConfigError(_NO_RULE_LEFT)
 
@@ -70,9 +73,15 @@ _NO_RULE_LEFT = (
 )
 
 
+_NOBODY_PROVES = (
+    "there is no [token], [[issuer]] or [hook] in the file any more, and nobody would have to "
+    "prove who they are; if that is intended, write allow_anonymous = true"
+)
+
+
 def applied_text(change: Change) -> str:
     """Describe a change that is in force now."""
-    if isinstance(change.before or change.after, UserSection | ListenerSection):
+    if isinstance(change.before or change.after, UserSection | ListenerSection | IssuerSection):
         return f"{change.key} {_fate(change)}"
     if change.key == "access.rule":
         return f"access: {rules_text(change.before, change.after)}"
@@ -170,7 +179,7 @@ def _flat(config: Config) -> dict[str, object]:
     for name, value in config:
         if isinstance(value, Section):
             flat |= {f"{name}.{key}": inner for key, inner in value}
-        elif name in ("listener", "user"):
+        elif name in ("listener", "user", "issuer"):
             flat |= {f"{name} '{one.name}'": one for one in value}
         else:
             flat[name] = value
