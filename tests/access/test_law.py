@@ -18,8 +18,24 @@ WIDE = "narrow"
 USER, CLIENT = "pass", "law"
 WHO = ("anyone", "known", "user:pass", "user:boss-not", "role:none")
 LEVELS = ("a", "b", USER, CLIENT)
-TOPICS = ["/".join(levels) for size in (1, 2, 3) for levels in product(LEVELS[:3], repeat=size)][:20]
-PATTERNS = ("#", "+", "a/#", "+/b", "a/+", "b", "a/b/#", "%u/#", "a/%u", "%c/#", "+/%u/+", "a", "b/#")
+TOPICS = ["/".join(levels) for size in (1, 2, 3) for levels in product(LEVELS[:3], repeat=size)][
+    :20
+]
+PATTERNS = (
+    "#",
+    "+",
+    "a/#",
+    "+/b",
+    "a/+",
+    "b",
+    "a/b/#",
+    "%u/#",
+    "a/%u",
+    "%c/#",
+    "+/%u/+",
+    "a",
+    "b/#",
+)
 FILTERS = ("#", "+", "a/#", "+/b", "a", "a/b", "b/#", "+/+/a", "pass/#")
 RIGHTS = ("publish", "subscribe", "retain", "select", "declare", "journal")
 
@@ -199,6 +215,8 @@ def test_a_subscription_that_stays_gives_what_the_rules_allow_at_each_moment(
                 trial.received(trial.client)
             for number, topic in enumerate(TOPICS):
                 assert frame(boss, "", topic, float(number)) == 0
-            assert trials[0].received(plain) == (trials[0].expect(rules, "subscribe") if wide else set())
+            assert trials[0].received(plain) == (
+                trials[0].expect(rules, "subscribe") if wide else set()
+            )
             mine = {topic for topic in TOPICS if allowed(rules, "select", topic)}
             assert trials[1].received(choosing) == mine
