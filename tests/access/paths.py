@@ -2,8 +2,6 @@
 how it is seen whether it works.
 """
 
-import json
-import struct
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,7 +21,7 @@ Step = Callable[[Cell], bool]
 
 @dataclass(frozen=True)
 class AccessPath:
-    """`begin` asks for it once, `use` shows whether it works; both say whether they were allowed."""
+    """`begin` asks for it once, `use` shows whether it works; both say whether it was allowed."""
 
     name: str
     rights: tuple[str, ...]

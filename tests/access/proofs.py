@@ -22,7 +22,18 @@ USERS = "".join(
 )
 """The users of a config file. `boss` is the other side of each test."""
 
-Connect = Callable[[RunningBroker, Transport, Path, Version, str, dict[str, Any]], RawPeer]
+
+@dataclass(frozen=True)
+class Way:
+    """How a client reaches a broker; the folder has the certificates."""
+
+    broker: RunningBroker
+    transport: Transport
+    folder: Path
+    version: Version
+
+
+Connect = Callable[[Way, str, dict[str, Any]], RawPeer]
 
 
 @dataclass(frozen=True)
@@ -40,41 +51,20 @@ def sent(peer: RawPeer, client_id: str, options: dict[str, Any]) -> RawPeer:
     return peer
 
 
-def by_nothing(
-    broker: RunningBroker,
-    transport: Transport,
-    _folder: Path,
-    version: Version,
-    client_id: str,
-    options: dict[str, Any],
-) -> RawPeer:
-    return sent(transport.dial(broker, version), client_id, options)
+def by_nothing(way: Way, client_id: str, options: dict[str, Any]) -> RawPeer:
+    return sent(way.transport.dial(way.broker, way.version), client_id, options)
 
 
-def by_password(
-    broker: RunningBroker,
-    transport: Transport,
-    _folder: Path,
-    version: Version,
-    client_id: str,
-    options: dict[str, Any],
-) -> RawPeer:
+def by_password(way: Way, client_id: str, options: dict[str, Any]) -> RawPeer:
     named = {"username": "pass", "password": PASSWORDS["pass"].encode()}
-    return sent(transport.dial(broker, version), client_id, named | options)
+    return sent(way.transport.dial(way.broker, way.version), client_id, named | options)
 
 
-def by_exchange(
-    broker: RunningBroker,
-    transport: Transport,
-    folder: Path,
-    version: Version,
-    client_id: str,
-    options: dict[str, Any],
-) -> RawPeer:
-    if version.level != 5:  # MQTT 3.1.1 has no exchange: the same user, by the password
+def by_exchange(way: Way, client_id: str, options: dict[str, Any]) -> RawPeer:
+    if way.version.level != 5:  # MQTT 3.1.1 has no exchange: the same user, by the password
         named = {"username": "scram", "password": PASSWORDS["scram"].encode()}
-        return by_nothing(broker, transport, folder, version, client_id, named | options)
-    peer = transport.dial(broker, version)
+        return by_nothing(way, client_id, named | options)
+    peer = way.transport.dial(way.broker, way.version)
     exchange = Exchange("scram", PASSWORDS["scram"])
     asked = properties(auth_method=METHOD, auth_data=exchange.first)
     given = options | {"properties": options.get("properties", b"") + asked}
@@ -85,18 +75,13 @@ def by_exchange(
 
 
 def by_certificate(
-    broker: RunningBroker,
-    _transport: Transport,
-    folder: Path,
-    version: Version,
-    client_id: str,
-    options: dict[str, Any],
+    way: Way, client_id: str, options: dict[str, Any], file: str = "cert"
 ) -> RawPeer:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    context.load_cert_chain(folder / "cert.pem", folder / "cert.key")
-    stream = TlsStream(context.wrap_socket(connected(broker, "tls")))
-    return sent(StreamPeer(stream, version), client_id, options)
+    context.load_cert_chain(way.folder / f"{file}.pem", way.folder / f"{file}.key")
+    stream = TlsStream(context.wrap_socket(connected(way.broker, "tls")))
+    return sent(StreamPeer(stream, way.version), client_id, options)
 
 
 TLS_ONLY = tuple(one for one in TRANSPORTS if one.name == "tls")
@@ -116,7 +101,9 @@ def make_client_certificate(folder: Path, name: str = "cert", *, file: str = "ce
         subprocess.run(["openssl", *arguments], check=True, capture_output=True, cwd=folder)
 
     if not (folder / "ca.pem").exists():
-        openssl("req", "-x509", *curve, "-subj", "/CN=authority", "-keyout", "ca.key", "-out", "ca.pem")
+        openssl(
+            "req", "-x509", *curve, "-subj", "/CN=authority", "-keyout", "ca.key", "-out", "ca.pem"
+        )
     signed = ["-CA", "ca.pem", "-CAkey", "ca.key", "-addext", "basicConstraints=critical,CA:FALSE"]
     made = ["-keyout", f"{file}.key", "-out", f"{file}.pem"]
     openssl("req", "-x509", *curve, "-subj", f"/CN={name}", *signed, *made)

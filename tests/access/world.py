@@ -10,7 +10,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from tests.access.proofs import PASSWORDS, USERS, Proof, connack, make_client_certificate
+from tests.access.proofs import PASSWORDS, USERS, Proof, Way, connack, make_client_certificate
+from tests.auth.scram import verifier
 from tests.configured_broker import ConfiguredBroker
 from tests.hostile.transports import LISTENERS, Transport, make_certificate
 from tests.raw_mqtt import V5, Kind, Packet, RawPeer, Version, properties
@@ -71,6 +72,13 @@ class World:
         number = next(self._made)
         self.configured.reload(self._text(number, rules))
         self.configured.line(f"name is 'world-{number}' now")
+
+    def further_users(self, names: Iterable[str], password: str = "hostile") -> None:
+        """Users beside those of the table."""
+        stored = verifier(password)
+        more = (f"[[user]]\nname = {json.dumps(name)}\npassword = '{stored}'\n" for name in names)
+        self._rest += "".join(more)
+        self.reload(self.rules)
 
     def boss(self, client_id: str = "", **options: Any) -> RawPeer:
         peer = RawPeer(self.broker.host, self.broker.port)
@@ -155,8 +163,8 @@ class Cell:
         """Connect the client, in place of an earlier connection; whether it was let in."""
         if self.client is not None:
             self.client.close()
-        place = (self.world.broker, self.transport, self.world.folder, self.version)
-        client = self.proof.give(*place, f"client-{self.base}", options)
+        way = Way(self.world.broker, self.transport, self.world.folder, self.version)
+        client = self.proof.give(way, f"client-{self.base}", options)
         self.client = client
         return connack(client).reason == 0
 
@@ -180,4 +188,3 @@ def cell_of(world: World, proof: Proof, transport: Transport, version: Version) 
         finally:
             if cell.client is not None:
                 cell.client.close()
-

@@ -34,15 +34,17 @@ impl Broker {
         let change = PolicyChange::new(&before.access, &now.access);
         for client in self.sessions.clients() {
             client.follow(now);
-            if client
-                .connection()
-                .is_some_and(|connection| !is_still_proven(&connection, now, before))
-            {
+            let connection = client.connection();
+            let is_certified = connection.as_ref().is_some_and(|it| it.origin.user.is_some());
+            // Before its connection is closed: the will of a removed user is nobody's.
+            let is_nobody = !is_certified && is_removed(&client.identity.load(), now, before);
+            if is_nobody {
+                self.identify(&client, Identity::anonymous());
+            }
+            if connection.is_some_and(|connection| !is_still_proven(&connection, now, before)) {
                 client.close(Reason::NotAuthorized);
             }
-            let certified = client.connection().is_some_and(|it| it.origin.user.is_some());
-            if !certified && is_removed(&client.identity.load(), now, before) {
-                self.identify(&client, Identity::anonymous());
+            if is_nobody {
                 continue;
             }
             let identity = client.identity.load();

@@ -5,6 +5,8 @@ pub(super) fn covers(outer: &str, inner: &str) -> bool {
     if starts_apart(outer, inner) {
         return false;
     }
+    // Every topic has a first level: `+/#` matches what `#` matches.
+    let outer = if outer == "+/#" { "#" } else { outer };
     let (mut outer, mut inner) = (outer.split('/'), inner.split('/'));
     loop {
         match (outer.next(), inner.next()) {
