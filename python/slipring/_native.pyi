@@ -38,6 +38,7 @@ __all__ = [
     "Listener",
     "Messages",
     "NativeFrame",
+    "NativeRule",
     "NativeRun",
     "Plan",
     "RemoteJournal",
@@ -48,7 +49,6 @@ __all__ = [
     "Writer",
     "__version__",
     "access_rules_about",
-    "check_access_rule",
     "check_filter",
     "check_topic",
     "check_verifier",
@@ -110,7 +110,15 @@ def access_rules_about(
     right: str,
     topic: str,
 ) -> list[int]: ...
-def check_access_rule(rule: tuple[list[str], bool, list[str], list[str]]) -> None: ...
+
+@final
+class NativeRule:
+    def __new__(
+        cls, who: list[str], is_allowed: bool, rights: list[str], topics: list[str]
+    ) -> NativeRule: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+
 def check_verifier(text: str) -> None: ...
 def make_verifier(password: bytes, salt: bytes, iterations: int) -> str: ...
 
