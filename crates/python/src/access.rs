@@ -37,7 +37,8 @@ impl AccessDict {
         });
         let roles = roles.collect();
         // Other threads of Python run meanwhile: there may be very many rules.
-        let make = || AccessPolicy::enforced(rules.iter().map(|rule| (**rule).clone()).collect(), roles);
+        let make =
+            || AccessPolicy::enforced(rules.iter().map(|rule| (**rule).clone()).collect(), roles);
         let mut policy = Python::attach(|py| py.detach(make));
         policy.narrows = self.narrows;
         Ok(policy)

@@ -32,7 +32,9 @@ pub struct AccessRule {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
     /// It names nobody that can be understood.
-    #[error("'{0}' is nobody: write anyone, anonymous, known, user:NAME, role:NAME or claim:NAME=VALUE")]
+    #[error(
+        "'{0}' is nobody: write anyone, anonymous, known, user:NAME, role:NAME or claim:NAME=VALUE"
+    )]
     Who(String),
     /// There is no such right.
     #[error("'{0}' is no right: {list}", list = rights())]
