@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from slipring.control.access_folder import folder_state, read_folder
+from slipring.control.access_folder import AccessFolder, folder_state
 from slipring.control.access_merge import rule_names
 from slipring.control.config import Config, load_config
 from slipring.control.plan import make_plan
@@ -76,12 +76,14 @@ def test_a_file_that_is_empty_cut_or_malformed_is_refused(
 def test_no_cut_of_a_file_widens_a_rule(folder: Path) -> None:
     """Every prefix is refused, or has only whole rules of the file."""
     text = RULE.replace("a/#", "a/1") + RULE.replace("known", "anyone").replace("a/#", "b")
-    whole = {rule.tuple()[3][0] for rule in read_folder(put(folder, "x.toml", text).parent).rules}
+    whole = {
+        rule.tuple()[3][0] for rule in AccessFolder().read(put(folder, "x.toml", text).parent).rules
+    }
     assert whole == {"a/1", "b"}
     for length in range(len(text)):
         put(folder, "x.toml", text[:length])
         try:
-            rules = read_folder(folder).rules
+            rules = AccessFolder().read(folder).rules
         except ConfigError:
             continue
         assert [rule.topics for rule in rules] == [("a/1",)], text[:length]
@@ -105,16 +107,16 @@ def test_a_folder_that_others_can_write_is_refused_too(folder: Path) -> None:
 
 def test_a_folder_or_a_file_that_cannot_be_read_is_refused(folder: Path) -> None:
     with pytest.raises(ConfigError, match=r"cannot read .*nowhere"):
-        read_folder(folder / "nowhere")
+        AccessFolder().read(folder / "nowhere")
     (folder / "10-gone.toml").symlink_to(folder / "nothing")
     with pytest.raises(ConfigError, match=r"cannot read .*10-gone\.toml"):
-        read_folder(folder)
+        AccessFolder().read(folder)
     with pytest.raises(ConfigError, match="10-gone"):
         folder_state(folder)
     (folder / "10-gone.toml").unlink()
     (folder / "20-folder.toml").mkdir()
     with pytest.raises(ConfigError, match="20-folder"):
-        read_folder(folder)
+        AccessFolder().read(folder)
 
 
 def test_an_empty_folder_opens_nothing(folder: Path) -> None:

@@ -3,14 +3,14 @@
 import getpass
 import random
 import subprocess
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from slipring.control.access_folder import FileTables
+from slipring.control.access_folder import AccessFolder
+from slipring.control.access_places import PlacedRule
 from slipring.control.mosquitto_access import imported
 from slipring.control.users import verifier_of
 from tests.cli.commands import slipring
@@ -165,7 +165,12 @@ def test_the_same_clients_may_do_the_same_as_in_mosquitto(folder: Path) -> None:
         assert 20 < len(other) < len(CLIENTS) * len(topics()) / 2
 
 
-def test_what_cannot_be_taken_over_is_told_line_by_line() -> None:
+def rules_of(toml: str, folder: Path) -> tuple[PlacedRule, ...]:
+    (folder / "x.toml").write_text(toml)
+    return AccessFolder().read(folder).rules
+
+
+def test_what_cannot_be_taken_over_is_told_line_by_line(tmp_path: Path) -> None:
     found = imported(
         "user anna\ntopic read a/#/b\ntopic sometimes a\nnonsense\npattern deny x/%u\ntopic a\n",
         "anna:$7$101$c2FsdA==$aGFzaA==\nben c:$6$c2FsdA==$aGFzaA==\nnobody\n# comment\n\nx:plain\n",
@@ -180,14 +185,14 @@ def test_what_cannot_be_taken_over_is_told_line_by_line() -> None:
     assert "line 3 of the password file" in told
     for secret in ("aGFzaA==", "plain\n", "c2FsdA=="):
         assert secret not in told + found.toml
-    rules = FileTables.model_validate(tomllib.loads(found.toml)).access.rule
+    rules = rules_of(found.toml, tmp_path)
     assert [(rule.who, rule.allow, rule.deny, rule.topics) for rule in rules] == [
         (("anyone",), (), ("all",), ("x/%u",)),
         (("user:anna",), ("publish", "retain", "subscribe"), (), ("a",)),
     ]
 
 
-def test_a_percent_sign_means_the_same_in_both() -> None:
+def test_a_percent_sign_means_the_same_in_both(tmp_path: Path) -> None:
     found = imported("topic 50%/%u\npattern 50%/%u/%c%%c\n")
-    rules = FileTables.model_validate(tomllib.loads(found.toml)).access.rule
+    rules = rules_of(found.toml, tmp_path)
     assert [rule.topics for rule in rules] == [("50%%/%%u",), ("50%%/%u/%c%%%c",)]

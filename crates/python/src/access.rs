@@ -1,6 +1,7 @@
 //! Rules of access for the plan, and questions about them.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 use slipring_core::Plan;
@@ -8,6 +9,7 @@ use slipring_core::access::{
     AccessPolicy, AccessRule, FilterAccess, Identity, Right, RuleError, Subject,
 };
 
+use crate::access_rule::NativeRule;
 use crate::plan::refused;
 
 /// Who a rule is about, whether it allows, its rights and its topics.
@@ -19,7 +21,7 @@ pub(crate) type RuleTuple = (Vec<String>, bool, Vec<String>, Vec<String>);
 pub(crate) struct AccessDict {
     is_enforced: bool,
     narrows: bool,
-    rules: Vec<RuleTuple>,
+    rules: Vec<Py<NativeRule>>,
     /// Roles by user.
     roles: HashMap<String, Vec<String>>,
 }
@@ -29,25 +31,18 @@ impl AccessDict {
         if !self.is_enforced {
             return Ok(AccessPolicy::default());
         }
-        let rules = self.rules.iter().map(parse);
-        let rules = rules.collect::<Result<_, RuleError>>().map_err(refused)?;
+        let rules: Vec<_> = self.rules.iter().map(|rule| Arc::clone(&rule.get().0)).collect();
         let roles = self.roles.into_iter().map(|(user, roles)| {
             (user.into_boxed_str(), roles.into_iter().map(String::into_boxed_str).collect())
         });
-        let mut policy = AccessPolicy::enforced(rules, roles.collect());
+        let roles = roles.collect();
+        // Other threads of Python run meanwhile: there may be very many rules.
+        let make =
+            || AccessPolicy::enforced(rules.iter().map(|rule| (**rule).clone()).collect(), roles);
+        let mut policy = Python::attach(|py| py.detach(make));
         policy.narrows = self.narrows;
         Ok(policy)
     }
-}
-
-/// Raises if this is not a rule, and says why.
-#[pyfunction]
-pub(crate) fn check_access_rule(rule: RuleTuple) -> PyResult<()> {
-    parse(&rule).map(drop).map_err(refused)
-}
-
-fn parse((who, is_allowed, rights, topics): &RuleTuple) -> Result<AccessRule, RuleError> {
-    AccessRule::parse(who, *is_allowed, rights, topics)
 }
 
 /// Who asks: a user name, roles, claims and a client identifier.

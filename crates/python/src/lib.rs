@@ -1,6 +1,7 @@
 //! The Python module `slipring._native`: convert, call, translate errors; no logic.
 
 mod access;
+mod access_rule;
 mod buffer;
 mod check;
 mod client;
@@ -30,7 +31,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     client::register(module)?;
     module.add_class::<plan::Plan>()?;
     module.add_function(wrap_pyfunction!(access::access_rules_about, module)?)?;
-    module.add_function(wrap_pyfunction!(access::check_access_rule, module)?)?;
+    module.add_class::<access_rule::NativeRule>()?;
     module.add_function(wrap_pyfunction!(plan::check_verifier, module)?)?;
     module.add_function(wrap_pyfunction!(plan::make_verifier, module)?)?;
     engine::register(module)?;

@@ -2,11 +2,11 @@
 
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, PrivateAttr, model_validator
 
 from slipring.control.section import Section
 from slipring.errors import PlanError
-from slipring.native import check_access_rule
+from slipring.native import NativeRule
 
 Right = Literal[
     "publish",
@@ -34,7 +34,7 @@ AREAS = ("clients", "memory", "log", "requests")
 """What an operator may administer; an administrator may administer `access` and `tokens`, too."""
 
 RuleTuple = tuple[list[str], bool, list[str], list[str]]
-"""A rule for the engine: who, whether it allows, the rights, the topics."""
+"""A rule in words: who, whether it allows, the rights, the topics."""
 
 
 class RuleSection(Section):
@@ -61,18 +61,27 @@ class RuleSection(Section):
         "`administer` they are areas: clients, memory, log, requests, access, tokens.",
     )
 
+    _native: NativeRule = PrivateAttr()
+
     @model_validator(mode="after")
     def _is_a_rule(self) -> "RuleSection":
         if bool(self.allow) == bool(self.deny):
             raise ValueError("a rule needs either allow or deny")
         try:
-            check_access_rule(self.tuple())
+            self._native = NativeRule(*self.tuple())
         except PlanError as error:
             raise ValueError(str(error)) from None
         return self
 
-    def tuple(self) -> RuleTuple:
+    @property
+    def native(self) -> NativeRule:
         """The rule as the engine takes it."""
+        # As `self._native`, which pydantic finds slowly; there may be very many rules.
+        native: NativeRule = (self.__pydantic_private__ or {})["_native"]
+        return native
+
+    def tuple(self) -> RuleTuple:
+        """The rule in words: who, whether it allows, the rights, the topics."""
         named = self.allow or self.deny
         rights = list(RIGHTS) if "all" in named else list(named)
         return list(self.who), bool(self.allow), rights, list(self.topics)
@@ -104,6 +113,7 @@ BUILT_IN: tuple[RuleTuple, ...] = (
     (["role:viewer"], True, ["watch"], [*EVERYWHERE]),
 )
 """The rules of the built-in roles, before all others."""
+BUILT_IN_NATIVE = tuple(NativeRule(*rule) for rule in BUILT_IN)
 
 
 def policy(
@@ -113,7 +123,7 @@ def policy(
     return {
         "is_enforced": is_enforced,
         "narrows": section.wide == "narrow",
-        "rules": [*BUILT_IN, *(rule.tuple() for rule in section.rule)],
+        "rules": [*BUILT_IN_NATIVE, *(rule.native for rule in section.rule)],
         "roles": {user: list(names) for user, names in roles.items() if names},
     }
 

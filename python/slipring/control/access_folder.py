@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 
 from pydantic import Field, ValidationError
 
-from slipring.control.access import RULES_MAX, TOPICS_MAX, RuleSection
-from slipring.control.access_places import AccessTables, placed_rule, placed_user
+from slipring.control.access import RULES_MAX, TOPICS_MAX
+from slipring.control.access_places import AccessTables, PlacedRule, placed_user
 from slipring.control.mistakes import explain
 from slipring.control.section import Section
 from slipring.control.users import UserSection
@@ -23,11 +23,12 @@ FILES_MAX = 1_000
 FILE_BYTES_MAX = 64 * 1024 * 1024
 WRITABLE_BY_OTHERS = 0o022
 
-FolderState: TypeAlias = tuple[tuple[str, int, int, int, int, int], ...]
-"""What tells whether a file has changed: name, inode, size, times and mode of each."""
+FileState: TypeAlias = tuple[str, int, int, int, int, int]
+"""What tells whether a file has changed: name, inode, size, times and mode."""
+FolderState: TypeAlias = tuple[FileState, ...]
 
 
-class FileRuleSection(RuleSection):
+class FileRuleSection(PlacedRule):
     """A rule of a file. It names its topics: the default would widen a rule that was cut."""
 
     topics: tuple[str, ...] = Field(min_length=1, max_length=TOPICS_MAX)
@@ -46,28 +47,41 @@ class FileTables(Section):
     user: tuple[UserSection, ...] = ()
 
 
-def read_folder(folder: Path) -> AccessTables:
-    """Read every file; ConfigError names the first that is refused, and why."""
-    rules, users = [], []
-    for file in _files(folder):
-        tables = _read(file)
-        for number, rule in enumerate(tables.access.rule, 1):
-            rules.append(placed_rule(rule, f"{file.name}:{number}"))
-        users += [placed_user(user, file.name) for user in tables.user]
-    return AccessTables(tuple(rules), tuple(users))
+class AccessFolder:
+    """Reads the folder; of files that have not changed it keeps what it read."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, tuple[FileState, FileTables]] = {}
+
+    def read(self, folder: Path) -> AccessTables:
+        """Read every file; ConfigError names the first that is refused, and why."""
+        before, self._known = self._known, {}
+        for file in _files(folder):
+            state = _state(file)
+            known = before.get(file)
+            tables = known[1] if known and known[0] == state else _read(file)
+            self._known[file] = state, tables
+        found = self._known.items()
+        return AccessTables(
+            tuple(rule for _, (_, tables) in found for rule in tables.access.rule),
+            tuple(
+                placed_user(user, file.name) for file, (_, tables) in found for user in tables.user
+            ),
+        )
 
 
 def folder_state(folder: Path) -> FolderState:
     """What changes when a file does; ConfigError if the folder cannot be read."""
-    found = []
-    for file in _files(folder):
-        try:
-            seen = file.stat()
-        except OSError as error:
-            raise _unreadable(file, error) from None
-        times = (seen.st_mtime_ns, seen.st_ctime_ns)
-        found.append((file.name, seen.st_ino, seen.st_size, *times, seen.st_mode))
-    return tuple(found)
+    return tuple(_state(file) for file in _files(folder))
+
+
+def _state(file: Path) -> FileState:
+    try:
+        seen = file.stat()
+    except OSError as error:
+        raise _unreadable(file, error) from None
+    times = (seen.st_mtime_ns, seen.st_ctime_ns)
+    return file.name, seen.st_ino, seen.st_size, *times, seen.st_mode
 
 
 def _files(folder: Path) -> list[Path]:
@@ -89,10 +103,22 @@ def _read(file: Path) -> FileTables:
             f"{file} has no rule and no user; if that is intended, remove it, otherwise it may be "
             "cut or half written"
         )
+    _name_rules(file, values)
     try:
         return FileTables.model_validate(values)
     except ValidationError as error:
         raise ConfigError(f"{file}: {explain(error, FileTables)}") from None
+
+
+def _name_rules(file: Path, values: dict[str, Any]) -> None:
+    """Give each rule its name; what is not as it should be is left for pydantic."""
+    access = values.get("access")
+    rules = access.get("rule") if isinstance(access, dict) else None
+    for number, rule in enumerate(rules if isinstance(rules, list) else (), 1):
+        if isinstance(rule, dict):
+            if "name" in rule:
+                raise ConfigError(f"{file}: access.rule.{number - 1}.name: there is no such key")
+            rule["name"] = f"{file.name}:{number}"
 
 
 def _content(file: Path) -> bytes:

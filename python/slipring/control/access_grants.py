@@ -34,7 +34,7 @@ class AccessGrants:
     def with_rule(self, rule: RuleSection) -> tuple["AccessGrants", str]:
         """Add a rule, unless the same is there; return its name, too."""
         for known in self.rules:
-            if known.tuple() == rule.tuple():
+            if known.topics == rule.topics and known.tuple() == rule.tuple():
                 return self, known.name
         if len(self.rules) >= RULES_MAX:
             raise ConfigError(f"there are {RULES_MAX} granted rules already; revoke some")

@@ -39,8 +39,8 @@ class AccessTables:
 
 
 def placed_rule(rule: RuleSection, name: str) -> PlacedRule:
-    """A rule that was checked already, with its name."""
-    return PlacedRule.model_construct(**dict(rule) | {"name": name})
+    """A rule with its name."""
+    return PlacedRule.model_validate(dict(rule) | {"name": name})
 
 
 def placed_user(user: UserSection, place: str) -> PlacedUser:

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from slipring.control.access_grants import AccessGrants, rule_of, user_of
-from slipring.control.access_places import GRANTED, placed_rule, placed_user
+from slipring.control.access_grants import AccessGrants, user_of
+from slipring.control.access_places import GRANTED, PlacedRule, placed_user
 from slipring.control.folder import make_private
 from slipring.errors import ConfigError
 
@@ -133,7 +133,7 @@ def _decoded(content: bytes) -> AccessGrants:
     for row in map(json.loads, lines.splitlines()):
         if "rule" in row:
             words = {key: row[key] for key in ("who", "allow", "deny", "topics") if key in row}
-            rules.append(placed_rule(rule_of(**words), row["rule"]))
+            rules.append(PlacedRule.model_validate(words | {"name": row["rule"]}))
         else:
             user = user_of(row["user"], row["password"], row["roles"])
             users.append(placed_user(user, GRANTED))
