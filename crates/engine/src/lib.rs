@@ -151,7 +151,8 @@ impl Engine {
             JournalOptions { segment_bytes: settings.segment_bytes, ..JournalOptions::default() };
         let (broker, found) = Broker::open(plan, settings.journal.as_deref(), options)?;
         let receipt = found.map(|(journal, recovered)| StartReceipt::new(&journal, recovered));
-        let listener_names: Vec<String> = settings.listeners.iter().map(|one| one.name.clone()).collect();
+        let listener_names: Vec<String> =
+            settings.listeners.iter().map(|one| one.name.clone()).collect();
         let broker = Arc::new(broker);
         Audit::begin(&broker, settings.audit.clone(), Vec::clone(&listener_names))?;
         threads.begin(&broker, listeners, settings.segment_bytes);

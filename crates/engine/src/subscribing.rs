@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use slipring_core::ledger::{RecordedSubscription, SessionRecord};
 use slipring_core::access::Right;
+use slipring_core::ledger::{RecordedSubscription, SessionRecord};
 use slipring_core::{Durability, Options, Replay, Work};
 use slipring_wire::{
     Packet, PacketSplit, PropertiesBuf, Reason, SubAck, Subscribe, Subscription, Unsubscribe,

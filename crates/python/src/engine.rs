@@ -8,7 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use slipring_core::AuditKind;
 use slipring_engine::{
-    AuditRecord, AuditSettings, Descriptors, EventKind, FetchedEvents, RequestQuery, SessionQuery, Settings,
+    AuditRecord, AuditSettings, Descriptors, EventKind, FetchedEvents, RequestQuery, SessionQuery,
+    Settings,
 };
 
 use crate::access;

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use slipring_core::AuditKind;
 use slipring_journal::{
-    AppendError, Batch, Journal, JournalOptions, JournalPosition, MessageFlags, OpenError, RetentionRules,
+    AppendError, Batch, Journal, JournalOptions, JournalPosition, MessageFlags, OpenError,
+    RetentionRules,
 };
 
 use super::record::{AuditRecord, PendingRecord};
@@ -164,7 +165,9 @@ impl Writer {
 
     /// Appends the batch. If the journal is full for now, the batch stays.
     fn append(&mut self) {
-        let Some(journal) = self.journal.as_ref().filter(|_| !self.batch.is_empty()) else { return };
+        let Some(journal) = self.journal.as_ref().filter(|_| !self.batch.is_empty()) else {
+            return;
+        };
         let count = self.batch.len() as u64;
         match journal.append(&mut self.batch, false) {
             Ok(_) => drop(self.audit().written.fetch_add(count, Ordering::Relaxed)),
@@ -219,7 +222,9 @@ impl Writer {
             return self.tell_unremoved(&error);
         }
         match journal.retire(&rules, u64::MAX, now_ns) {
-            Ok(_) => self.snapshot = history::read(journal).ok().map(|mut state| state.snapshot(now_ns)),
+            Ok(_) => {
+                self.snapshot = history::read(journal).ok().map(|mut state| state.snapshot(now_ns))
+            }
             Err(error) => self.tell_unremoved(&error),
         }
     }

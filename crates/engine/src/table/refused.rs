@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use slipring_core::access::Right;
-use slipring_core::{Millis, Principal};
 use slipring_core::table::refusal_message;
+use slipring_core::{Millis, Principal};
 use slipring_wire::{Packet, Publish};
 
 use crate::broker::Broker;
