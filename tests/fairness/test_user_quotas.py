@@ -212,3 +212,36 @@ def test_the_first_table_about_a_user_counts_for_each_key(configured: Configured
         RawPeer(broker.running.host, broker.running.port) as further,
     ):
         assert further.connect("further", **proven("berta")).reason == QUOTA
+
+
+def test_an_address_that_connects_too_often_is_closed_and_another_is_not(
+    configured: Configured,
+) -> None:
+    broker = configured("[limits]\nconnects_per_s = 5\n")
+    host, port = broker.running.host, broker.running.port
+    refused = 0
+    while not refused:
+        peers = [RawPeer(host, port, source="127.0.0.2") for _ in range(20)]
+        for peer in peers:
+            peer.send(V5.connect())
+            refused += peer.receive() is None
+            peer.close()
+        with RawPeer(host, port, source="127.0.0.3") as bystander:
+            assert bystander.connect("bystander").reason == 0
+    assert Metrics.of(broker.running).reached("connects_per_s") >= 1
+
+
+def test_an_address_that_guesses_is_refused_for_that_name_alone(configured: Configured) -> None:
+    broker = configured(f"[limits]\nwrong_proofs_per_min = 3\n{USERS}")
+    host, port = broker.running.host, broker.running.port
+
+    def attempt(name: str, password: bytes, source: str) -> int:
+        with RawPeer(host, port, source=source) as peer:
+            return peer.connect("", username=name, password=password).reason
+
+    reasons = [attempt("anna", b"guess", "127.0.0.2") for _ in range(20)]
+    assert set(reasons) == {0x86, 0x9F}
+    assert reasons.count(0x86) <= 2 * 3, "a minute may end in between, once"
+    assert attempt("nobody", b"guess", "127.0.0.2") == 0x86
+    assert attempt("berta", b"pencil", "127.0.0.2") == 0
+    assert attempt("anna", b"pencil", "127.0.0.3") == 0

@@ -13,6 +13,7 @@ use slipring_journal::{Journal, JournalOptions, RecoveryReceipt};
 use slipring_wire::Reason;
 
 use crate::StartError;
+use crate::attempts::Attempts;
 use crate::broker_journal::BrokerJournal;
 use crate::client::Client;
 use crate::clock::Clock;
@@ -49,6 +50,7 @@ pub(crate) struct Broker {
     pub passwords: Arc<Passwords>,
     pub sessions: SessionDirectory,
     pub flows: Flows,
+    pub attempts: Attempts,
     pub topics: Topics,
     pub table: SharedTable,
     pub streams: SharedStreams,
@@ -109,6 +111,7 @@ impl Broker {
             passwords: Arc::new(Passwords::new(clock.clone())),
             sessions: SessionDirectory::default(),
             flows: Flows::default(),
+            attempts: Attempts::default(),
             topics: Topics::default(),
             table: tables.0,
             streams: tables.1,
