@@ -12,6 +12,10 @@ impl SubscriptionChecks for LengthChooser {
         filter.len() % 7 > 0
     }
 
+    fn has_quota(&mut self) -> bool {
+        true
+    }
+
     fn may_serve(&self, topics: &str) -> bool {
         topics.len() % 7 > 0
     }

@@ -87,6 +87,11 @@ limits! {
     /// Passwords of one address that wait to be checked; beyond it the client that has waited longest is refused
     /// (0x89).
     PasswordChecks, password_checks: usize = 1_000;
+    /// Connections that one address may open in a second; a further one is closed at once. 0 is no bound.
+    ConnectsPerS, connects_per_s: usize = 0;
+    /// Wrong proofs of one user name by one address in a minute; beyond it the address is refused for that name
+    /// (0x9f). 0 is no bound.
+    WrongProofsPerMin, wrong_proofs_per_min: usize = 0;
     /// Seconds; an MQTT 5 client that asks for more, or for none, is given this keep-alive.
     KeepAlive, keep_alive_s: u16 = 3_600;
     /// Seconds that a session is kept while its client is away; a longer time is cut to this.

@@ -6,7 +6,10 @@ use slipring_wire::{FilterError, check_filter, matches};
 
 use crate::access::{AccessPolicy, Grant, Identity, Right, Subject};
 use crate::requests::RequestRules;
-use crate::{AuditRules, Authentication, Durability, DurabilityRule, Limits, Principal, PriorityRule, QuotaRules, Way};
+use crate::{
+    AuditRules, Authentication, Durability, DurabilityRule, Limits, Principal, PriorityRule,
+    QuotaRules, Way,
+};
 
 /// The area of operators: whoever may administer it is let in when there is no more room for others.
 const CLIENTS: &str = "clients";

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use slipring_core::access::{Identity, Right, Subject};
 use slipring_core::{
-    Action, ConnectRefusal, Limit, Opening, Password, Proof, Stop, TokenError, Verdict, WRONG,
+    Action, ConnectRefusal, Limit, Opening, Password, Plan, Proof, Stop, TokenError,
+    Verdict, WRONG,
 };
 use slipring_wire::{Reason, Violation};
 use tokio::time::timeout;
@@ -25,6 +26,10 @@ const BUSY: Violation =
 
 /// Too many others of the same address wait for their turn.
 const CROWD: &str = "too many proofs wait to be checked (limits.password_checks)";
+
+/// The address guesses.
+const TOO_MANY_WRONG: &str =
+    "too many wrong proofs of this name; wait a minute (limits.wrong_proofs_per_min)";
 
 /// How long an earlier connection may take to let go of its session.
 const HANDOVER_MAX: Duration = Duration::from_secs(1);
@@ -105,6 +110,24 @@ impl Party {
         ConnectionEnd::Refused(refusal)
     }
 
+    /// Refuses a client whose address has given too many wrong proofs of this name.
+    fn check_attempts(&mut self, plan: &Plan, name: &str) -> Result<(), ConnectionEnd> {
+        let (most, now_ms) = (plan.limits.wrong_proofs_per_min, self.broker.clock.now_ms());
+        let address = &self.connection.origin.address;
+        if !self.broker.attempts.are_too_many(address, name, most, now_ms) {
+            return Ok(());
+        }
+        let (reason, limit) = (Reason::ConnectionRateExceeded, Some(Limit::WrongProofsPerMin));
+        Err(self.refuse(ConnectRefusal { reason, why: TOO_MANY_WRONG, limit }))
+    }
+
+    /// Counts a wrong proof. A client that exchanges proofs says no name in CONNECT.
+    pub fn note_wrong_proof(&self) {
+        let (user, _) = self.connection.claimed().cloned().unwrap_or_default();
+        let now_ms = self.broker.clock.now_ms();
+        self.broker.attempts.note_wrong(&self.connection.origin.address, &user, now_ms);
+    }
+
     /// Lets the client in, refuses it, or has its password checked first.
     pub fn admit(&mut self, opening: Opening) -> Result<(), ConnectionEnd> {
         let plan = self.broker.plan.load_full();
@@ -112,6 +135,9 @@ impl Party {
         let certified = self.connection.origin.user.is_some();
         let user_name = opening.user_name.as_deref();
         self.connection.claim(user_name, &opening.client_id);
+        if let Some(user) = user_name {
+            self.check_attempts(&plan, user)?;
+        }
         if let Some(why) = self.broker.monitor.audit.refusal() {
             let reason = Reason::ServerUnavailable;
             return Err(self.refuse(ConnectRefusal { reason, why, limit: None }));
@@ -179,10 +205,12 @@ impl Party {
 
     /// Takes one step of an enhanced authentication.
     pub fn authenticate(&mut self, data: &[u8]) -> Result<(), ConnectionEnd> {
+        let plan = self.broker.plan.load_full();
+        self.check_attempts(&plan, "")?;
         if self.conversation.takes_token() {
+            drop(plan);
             return self.take_token_data(data);
         }
-        let plan = self.broker.plan.load();
         let users = &plan.authentication.users;
         let secret = &self.broker.passwords.secret;
         let action =

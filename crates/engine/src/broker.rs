@@ -13,6 +13,7 @@ use slipring_journal::{Journal, JournalOptions, RecoveryReceipt};
 use slipring_wire::Reason;
 
 use crate::StartError;
+use crate::attempts::Attempts;
 use crate::broker_journal::BrokerJournal;
 use crate::client::Client;
 use crate::clock::Clock;
@@ -51,6 +52,7 @@ pub(crate) struct Broker {
     pub questions: Questions,
     pub sessions: SessionDirectory,
     pub flows: Flows,
+    pub attempts: Attempts,
     pub topics: Topics,
     pub table: SharedTable,
     pub streams: SharedStreams,
@@ -112,6 +114,7 @@ impl Broker {
             questions: Questions::default(),
             sessions: SessionDirectory::default(),
             flows: Flows::default(),
+            attempts: Attempts::default(),
             topics: Topics::default(),
             table: tables.0,
             streams: tables.1,

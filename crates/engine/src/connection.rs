@@ -20,6 +20,7 @@ use crate::broker::Broker;
 use crate::connection_end::ConnectionEnd;
 use crate::connection_handle::ConnectionHandle;
 use crate::farewell::Entered;
+use crate::flow::ReadPace;
 use crate::inlet::Inlet;
 use crate::origin::Origin;
 use crate::outlet::{Outlet, Writing};
@@ -53,10 +54,8 @@ pub(crate) struct Connection<S> {
     pub timer: Pin<Box<Sleep>>,
     /// The timer is set to see whether the connection is quiet.
     pub is_watched: bool,
-    /// Until when the client is not read, because its owner sends too much.
-    pub pause: Option<Pin<Box<Sleep>>>,
-    /// The connection ends: what was read is taken, whatever the rates of its owner are.
-    pub is_ending: bool,
+    /// Whether its owner sends too much.
+    pub pace: ReadPace,
     /// What the task does first when it is woken.
     pub first: FirstStep,
 }
@@ -123,8 +122,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             heard: heard.begun,
             timer: Box::pin(sleep_until(heard.begun + patience)),
             is_watched: false,
-            pause: None,
-            is_ending: false,
+            pace: ReadPace::default(),
             first: FirstStep::Write,
         }
     }
@@ -217,7 +215,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if std::mem::take(&mut self.is_watched) && now >= self.heard + QUIET {
             self.rest();
         }
-        if self.pause.is_some() {
+        if self.pace.is_paused() {
             self.heard = now; // nobody reads what it sends
         }
         let until = self.deadline();

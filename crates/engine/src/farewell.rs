@@ -108,6 +108,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             broker.monitor.report(EventKind::Panicked, self.party.name(), why);
         }
         if end.is_unproven() {
+            self.party.note_wrong_proof();
             let kind = EventKind::AuthenticationRefused;
             broker.monitor.report(kind, self.party.name(), end.to_string());
         }

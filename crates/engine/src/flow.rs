@@ -2,6 +2,7 @@
 //! connections of an owner share its rates; they are asked once for the packets of a read.
 
 use std::collections::HashMap;
+use std::pin::Pin;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, Weak};
 use std::task::{Context, Poll};
@@ -10,7 +11,7 @@ use std::time::Duration;
 use slipring_core::access::Subject;
 use slipring_core::{Limit, Millis, Owner, OwnerQuotas, Plan, RateBucket};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::time::sleep_until;
+use tokio::time::{Sleep, sleep_until};
 
 use crate::broker::Broker;
 use crate::client::Client;
@@ -26,6 +27,26 @@ const PAUSE_MAX_MS: Millis = 1_000;
 const TELL_MS: Millis = 10_000;
 /// Owners without connections that may be remembered.
 const FORGOTTEN_MAX: usize = 1_000;
+
+/// Whether a connection is read at its own pace.
+#[derive(Default)]
+pub(crate) struct ReadPace {
+    /// Until when it is not read, because its owner sends too much.
+    pause: Option<Pin<Box<Sleep>>>,
+    /// The connection ends: what was read is taken, whatever the rates of its owner are.
+    is_ending: bool,
+}
+
+impl ReadPace {
+    pub fn is_paused(&self) -> bool {
+        self.pause.is_some()
+    }
+
+    /// The connection ends.
+    pub fn end(&mut self) {
+        self.is_ending = true;
+    }
+}
 
 /// The rates of one owner.
 #[derive(Debug)]
@@ -144,7 +165,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// How many messages may be taken from the client now.
     pub fn allowed_messages(&self) -> u64 {
         match &*self.party.connection.flow.load() {
-            Some(flow) if !self.is_ending => flow.allowed(self.party.broker.clock.now_ms()),
+            Some(flow) if !self.pace.is_ending => flow.allowed(self.party.broker.clock.now_ms()),
             _ => u64::MAX,
         }
     }
@@ -157,7 +178,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let now_ms = broker.clock.now_ms();
         let Some((wait_ms, limit)) = flow.take(messages, bytes, now_ms) else { return };
         let until = broker.clock.now() + Duration::from_millis(wait_ms.min(PAUSE_MAX_MS));
-        self.pause = Some(Box::pin(sleep_until(until)));
+        self.pace.pause = Some(Box::pin(sleep_until(until)));
         self.party.connection.slowed_ms.store(now_ms, Ordering::Relaxed);
         broker.monitor.reached.count(limit);
         if flow.is_told(now_ms) {
@@ -169,10 +190,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     /// Waits for the end of a pause.
     pub fn poll_pause(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let Some(pause) = &mut self.pause else { return Poll::Ready(()) };
+        let Some(pause) = &mut self.pace.pause else { return Poll::Ready(()) };
         let over = pause.as_mut().poll(cx);
         if over.is_ready() {
-            self.pause = None;
+            self.pace.pause = None;
         }
         over
     }

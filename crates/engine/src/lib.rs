@@ -12,6 +12,7 @@
 mod acknowledged;
 mod admission;
 mod asking;
+mod attempts;
 mod audit;
 mod broker;
 mod broker_journal;

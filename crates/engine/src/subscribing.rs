@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use slipring_core::access::Right;
 use slipring_core::ledger::{RecordedSubscription, SessionRecord};
-use slipring_core::{Durability, Options, Replay, Work};
+use slipring_core::{Durability, Options, Replay, SubscribeOutcome, Work};
 use slipring_wire::{
     Packet, PacketSplit, PropertiesBuf, Reason, SubAck, Subscribe, Subscription, Unsubscribe,
     served, split_packet,
@@ -149,6 +149,12 @@ impl Party {
             let made = Report::new(EventKind::Subscribed, &client.name).topic(&change.filter);
             self.broker.monitor.tell(&made.by(&self.connection).right(right));
         }
+        self.tell_refused(client, &subscribed);
+        Ok(())
+    }
+
+    /// Counts and reports filters that were not granted.
+    fn tell_refused(&self, client: &Client, subscribed: &SubscribeOutcome) {
         for refused in &subscribed.refused {
             if let Some(limit) = refused.limit {
                 self.broker.monitor.reached.count(limit);
@@ -171,7 +177,6 @@ impl Party {
                 self.broker.monitor.tell(&Report { kind, detail, ..told });
             }
         }
-        Ok(())
     }
 
     pub fn unsubscribe(

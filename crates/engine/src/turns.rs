@@ -30,7 +30,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     /// Takes all packets that were read, without answers.
     pub async fn take_unanswered(&mut self) -> Result<(), ConnectionEnd> {
-        self.is_ending = true;
+        self.pace.end();
         while self.is_unfinished {
             self.outlet.forget_answers();
             self.go_on().await?;
@@ -40,7 +40,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     /// Takes the packets that the client sent before another connection of it takes the session.
     pub async fn take_last(&mut self) -> ConnectionEnd {
-        self.is_ending = true;
+        self.pace.end();
         for _ in 0..LAST_READS {
             while self.is_unfinished && self.answers_room() > 0 {
                 if let Err(end) = self.go_on().await {

@@ -7,8 +7,8 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use slipring_core::requests::RequestRules;
 use slipring_core::{
-    AuditKind, AuditRules, Authentication, DurabilityRule, JournalRule, Limit, Limits, Overflow, OwnerQuotas, Priority, PriorityRule, QuotaRules,
-    Retention, TableRules, Users, Verifier,
+    AuditKind, AuditRules, Authentication, DurabilityRule, JournalRule, Limit, Limits, Overflow,
+    OwnerQuotas, Priority, PriorityRule, QuotaRules, Retention, TableRules, Users, Verifier,
 };
 
 use crate::access::{self, AccessDict};

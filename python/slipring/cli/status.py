@@ -85,7 +85,8 @@ def _clients(overview: LiveMessage) -> Table:
     shown = table("client", "user", "address", "protocol", "+in", "+out", "+queue", "+dropped")
     for row in busiest[:CLIENTS_SHOWN]:
         numbers = (row["messages_in"], row["messages_out"], row["queued_messages"], row["dropped"])
-        names = (row["client_id"], row["user"] or "", row["address"], row["protocol"])
+        protocol = f"{row['protocol']}, slowed" if row["slowed"] else row["protocol"]
+        names = (row["client_id"], row["user"] or "", row["address"], protocol)
         shown.add_row(*map(plain, names), *(f"{number:,}" for number in numbers))
     _say_more(shown, overview["clients_total"])
     return shown
@@ -146,7 +147,8 @@ def _limits(overview: LiveMessage) -> Table:
     shown = table("limit reached", "+set to", "+times", "+last")
     for row in overview["limits"]:
         ago_s = (overview["at_ms"] - row["last_ms"]) / 1_000
-        key = plain(f"limits.{row['limit']}")
+        limit = row["limit"]
+        key = plain(limit if limit.startswith("quota.") else f"limits.{limit}")
         shown.add_row(key, f"{row['value']:,}", f"{row['times']:,}", ago(ago_s))
     return shown
 

@@ -79,7 +79,12 @@ def limit_reached(broker: Broker, status: BrokerStatus, reached: ReachedLimit) -
     is_memory = (
         reached.limit == "memory_bytes"
     )  # 0 in the file means a part of the machine's memory
-    value = getattr(broker.config.limits, reached.limit)
+    quota = reached.limit.removeprefix("quota.")
+    if quota != reached.limit:
+        numbers = (table.numbers().get(quota) for table in broker.config.quota)
+        value = min((number for number in numbers if number is not None), default=0)
+    else:
+        value = getattr(broker.config.limits, reached.limit)
     return {
         "limit": reached.limit,
         "value": status["memory"]["budget"] if is_memory else value,

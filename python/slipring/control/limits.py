@@ -48,6 +48,16 @@ class LimitsSection(Section):
         description="Passwords of one address that wait to be checked; beyond it the one that has "
         "waited longest is told that the server is busy (0x89).",
     )
+    connects_per_s: Annotated[int, between(0, 1_000_000)] = Field(
+        0,
+        description="Connections that one address may open in a second; a further one is closed at "
+        "once. 0 is no bound.",
+    )
+    wrong_proofs_per_min: Annotated[int, between(0, 1_000_000)] = Field(
+        0,
+        description="Wrong proofs of one user name by one address in a minute; beyond it the "
+        "address is refused for that name (0x9f), its right proofs too. 0 is no bound.",
+    )
     keep_alive_s: TwoBytes = Field(
         3_600,
         description="Longest keep-alive of MQTT 5; a client that asks for more, or for none, is "

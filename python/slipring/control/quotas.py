@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from slipring.control.section import Section, between
 from slipring.errors import PlanError
-from slipring.native import check_access_rule
+from slipring.native import NativeRule
 
 QUOTAS_MAX = 10_000
 WHO_MAX = 1_024
@@ -67,7 +67,7 @@ class QuotaSection(Section):
     @model_validator(mode="after")
     def _is_about_somebody(self) -> "QuotaSection":
         try:
-            check_access_rule((list(self.who), True, ["publish"], ["#"]))
+            NativeRule(list(self.who), True, ["publish"], ["#"])
         except PlanError as error:
             raise ValueError(str(error)) from None
         if not self.numbers():

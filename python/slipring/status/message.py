@@ -196,8 +196,8 @@ class StreamFigures(StreamsStatus):
 class LimitReached(TypedDict):
     """A limit that was reached since the start."""
 
-    limit: Annotated[str, "Its key in the table `limits` of the configuration."]
-    value: Annotated[int, "What it is set to."]
+    limit: Annotated[str, "Its key in the table `limits` of the configuration, or `quota.KEY`."]
+    value: Annotated[int, "What it is set to; of a quota the lowest."]
     times: Annotated[int, "How often it was reached."]
     last_ms: Annotated[float, "When it was seen last."]
 

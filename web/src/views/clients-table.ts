@@ -35,7 +35,7 @@ function cells(client: ClientStatus): string[] {
     client.user === null ? "" : legible(client.user),
     legible(client.address),
     legible(client.listener),
-    legible(client.protocol),
+    legible(client.protocol) + (client.slowed ? ", slowed" : ""),
     duration(client.connected_s),
     count(client.messages_in),
     count(client.messages_out),

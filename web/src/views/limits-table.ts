@@ -24,5 +24,6 @@ export class LimitsTable {
 }
 
 function cells(limit: LimitReached, now_ms: number): string[] {
-  return [`limits.${legible(limit.limit)}`, count(limit.value), count(limit.times), age(now_ms - limit.last_ms)];
+  const key = limit.limit.startsWith("quota.") ? limit.limit : `limits.${limit.limit}`;
+  return [legible(key), count(limit.value), count(limit.times), age(now_ms - limit.last_ms)];
 }

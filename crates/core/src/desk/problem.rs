@@ -92,9 +92,10 @@ impl ProblemCode {
             Limit::OwnerParameters | Limit::OwnerStreams => {
                 (Self::Quota, "this user or address has as many as one may have; remove some first")
             }
-            Limit::QuotaParameters => {
-                (Self::Quota, "this user or address has as many as its quota allows; remove some first")
-            }
+            Limit::QuotaParameters => (
+                Self::Quota,
+                "this user or address has as many as its quota allows; remove some first",
+            ),
             _ => return None,
         };
         Some((code, format!("no more {what}: {why} ({})", limit.path())))

@@ -183,7 +183,7 @@ impl PendingRecord {
         if let Some(by) = report.by {
             record.address.clone_from(&by.origin.address);
             record.listener = listeners.get(by.origin.listener).cloned().unwrap_or_default();
-            record.user = by.proven().unwrap_or_default().to_owned();
+            by.proven().unwrap_or_default().clone_into(&mut record.user);
             let policy = policy.load();
             if let (Some(right), true) = (report.right, policy.is_enforced()) {
                 decision = Some((Arc::clone(&policy), Arc::clone(by.identity()), right));
@@ -191,7 +191,8 @@ impl PendingRecord {
         }
         if kind == AuditKind::Refused {
             let claimed = report.by.and_then(|by| by.claimed());
-            record.address = report.by.map_or(report.client, |by| &by.origin.address).to_owned();
+            let address = report.by.map_or(report.client, |by| &by.origin.address);
+            address.clone_into(&mut record.address);
             (record.user, record.client) = claimed.cloned().unwrap_or_default();
         }
         Self { record: record.shortened(), decision }

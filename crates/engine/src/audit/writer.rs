@@ -223,7 +223,7 @@ impl Writer {
         }
         match journal.retire(&rules, u64::MAX, now_ns) {
             Ok(_) => {
-                self.snapshot = history::read(journal).ok().map(|mut state| state.snapshot(now_ns))
+                self.snapshot = history::read(journal).ok().map(|mut state| state.snapshot(now_ns));
             }
             Err(error) => self.tell_unremoved(&error),
         }

@@ -78,6 +78,12 @@ impl Door {
             let most = total_max.min(here_max);
             return self.report(&address, format!("more than {most} connections"));
         }
+        let (attempts, most) = (&self.broker.attempts, plan.limits.connects_per_s);
+        if !attempts.may_connect(&address, most, self.broker.clock.now_ms()) {
+            self.broker.monitor.reached.count(Limit::ConnectsPerS);
+            let why = format!("more than {most} connections in a second (limits.connects_per_s)");
+            return self.report(&address, why);
+        }
         let origin =
             Origin { address, listener: self.listener.index, user: None, certificates: None };
         let arrival = Arrival {

@@ -68,8 +68,7 @@ impl Feed {
         if let Err(limit) = self.check_room(broker, &asker) {
             broker.monitor.reached.count(limit);
             self.quota = Some(limit).filter(|limit| limit.is_quota());
-            self.refusal =
-                Some(format!("there is no room for another request ({})", limit.path()));
+            self.refusal = Some(format!("there is no room for another request ({})", limit.path()));
             return Err(self.refuse_request(publication, Reason::QuotaExceeded));
         }
         let key = broker.requests.next_key();
