@@ -11,6 +11,7 @@ import pytest
 from websockets.sync.client import connect
 
 from slipring.control.config import Config, load_config
+from slipring.control.users import EXAMPLE_VERIFIER
 from slipring.errors import ConfigError
 from tests.console.test_login import PASSWORD, RULES, USERS, logged_in, user
 from tests.running_broker import PATIENCE_S, RunningBroker, broker_in

@@ -51,8 +51,10 @@ mod passwords;
 mod paths;
 mod ping;
 mod post;
+mod proving;
 mod publishing;
 mod pulse;
+mod questions;
 mod reading;
 mod receipt;
 mod recovery;
@@ -95,7 +97,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use slipring_core::{Plan, ValueChanges};
+use slipring_core::{Plan, TokenRules, ValueChanges};
 use slipring_journal::{JournalFailure, JournalOptions};
 use tokio::runtime::Handle;
 
@@ -114,6 +116,7 @@ pub use listener::{
 };
 pub use login::PasswordCheck;
 pub use operating::{OwnerShare, SessionQuery, SessionState, SessionStatus, Sessions};
+pub use questions::{Answer, Login, Question, QuestionKind};
 pub use receipt::{DamagedRange, StartReceipt};
 pub use requests::watching::{
     RequestQuery, RequestStatus, RequestsStatus, ServiceStatus, TopicRequests,
@@ -182,6 +185,28 @@ impl Engine {
     /// How often the plan was replaced: what was derived from an earlier plan is out of date.
     pub fn plans_applied(&self) -> u64 {
         self.plans_applied.load(Ordering::Acquire)
+    }
+
+    /// Replaces the plan except for which tokens are accepted.
+    pub fn apply_keeping_tokens(&self, plan: Plan) {
+        self.broker.apply_keeping_tokens(plan);
+        self.plans_applied.fetch_add(1, Ordering::Release);
+    }
+
+    /// Replaces which tokens are accepted; connections by others end.
+    pub fn apply_tokens(&self, tokens: Arc<TokenRules>) {
+        self.broker.apply_tokens(tokens);
+        self.plans_applied.fetch_add(1, Ordering::Release);
+    }
+
+    /// The questions about clients since the last call; waits for one at most so long.
+    pub fn take_questions(&self, wait: Duration) -> Vec<Question> {
+        self.broker.questions.fetch(wait)
+    }
+
+    /// Answers a question about a client.
+    pub fn answer(&self, number: u64, answer: Answer) {
+        self.broker.questions.answer(number, answer);
     }
 
     /// The plan in force.

@@ -35,8 +35,8 @@ impl Engine {
         let check = Arc::clone(passwords).check(plan, address, name, password);
         match engine.block_on(async { tokio::time::timeout(most, check).await }) {
             Ok(Checked::Right) => PasswordCheck::Right,
-            Ok(Checked::Wrong) => PasswordCheck::Wrong,
             Ok(Checked::Busy) | Err(_) => PasswordCheck::Busy,
+            Ok(_) => PasswordCheck::Wrong, // nothing but a password was asked about
         }
     }
 

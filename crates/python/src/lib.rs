@@ -17,6 +17,7 @@ mod salvage;
 mod samples;
 mod status;
 mod table;
+mod tokens;
 mod topics;
 
 use pyo3::prelude::*;
@@ -41,5 +42,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     salvage::register(module)?;
     samples::register(module)?;
     table::register(module)?;
+    tokens::register(module)?;
     topics::register(module)
 }
