@@ -140,7 +140,7 @@ class Config(Section):
     @property
     def has_users(self) -> bool:
         """Whether clients differ by who they are: then rights are asked for."""
-        named = self.can_tell_apart or bool(self.access.rule)
+        named = self.can_tell_apart or bool(self.access.rule) or self.console.oidc.is_on
         return named or any(listener.proves for listener in self.listeners)
 
     @property
