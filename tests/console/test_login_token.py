@@ -71,7 +71,8 @@ def test_a_token_gives_no_token_and_nothing_longer_is_given(issuing: RunningBrok
     for asked, given_s in ((10, 10), (1e9, 600)):
         answer = httpx.post(f"{issuing.console}/api/token", json=body | {"lifetime_s": asked})
         assert answer.json()["expires_s"] == given_s
-    for wrong in (0, -1, "10", True, [], {}):
+    refused: tuple[object, ...] = (0, -1, "10", True, [], {})
+    for wrong in refused:
         answer = httpx.post(f"{issuing.console}/api/token", json=body | {"lifetime_s": wrong})
         assert answer.status_code == 400
 
@@ -80,7 +81,6 @@ def test_a_token_that_is_not_ours_is_refused(issuing: RunningBroker) -> None:
     token = token_of(issuing.console, "vera")
     head, claims, signature = token.split(".")
     rows = [
-        "",
         "x",
         "é",
         f"{head}.{claims}.",

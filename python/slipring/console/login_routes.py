@@ -11,7 +11,7 @@ from slipring.console.json_body import json_body
 from slipring.console.operating import is_from_here
 from slipring.console.visitor import AREAS, Visitor, described
 from slipring.control.audit import audit
-from slipring.status.logins import ConsoleVisitor
+from slipring.status.console import ConsoleVisitor
 
 LOGIN_BYTES_MAX = 16_384
 NOT_UNDERSTOOD = 'send JSON: {"user": "...", "password": "..."}\n'
