@@ -2,6 +2,7 @@
 
 import ssl
 import subprocess
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,7 +65,11 @@ class Secured:
     """A console with TLS, and who trusts it."""
 
     running: RunningBroker
-    trust: ssl.SSLContext
+    folder: Path
+
+    @property
+    def trust(self) -> ssl.SSLContext:
+        return ssl.create_default_context(cafile=str(self.folder / "console.pem"))
 
 
 @pytest.fixture(scope="module")
@@ -72,9 +77,8 @@ def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
     folder = tmp_path_factory.mktemp("tls")
     _make_certificate(folder)
     section = f'[console]\ncertificate = "{folder}/console.pem"\nkey = "{folder}/console.key"\n'
-    trust = ssl.create_default_context(cafile=str(folder / "console.pem"))
     with broker_in(folder, config=section + USERS) as running:
-        yield Secured(running, trust)
+        yield Secured(running, folder)
 
 
 def _make_certificate(folder: Path) -> None:
@@ -112,6 +116,22 @@ def test_a_peer_without_tls_disturbs_nobody(secured: Secured) -> None:
         httpx.get(f"http://{address}/live")
     answer = httpx.get(f"https://{address}/live", verify=secured.trust)
     assert answer.text == "live\n"
+
+
+def test_a_new_certificate_is_used_without_a_restart(secured: Secured) -> None:
+    before = secured.trust
+    (secured.folder / "console.key").write_text("not a key yet")
+    _make_certificate(secured.folder)
+    address = f"{secured.running.console}/live"
+    deadline_s = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline_s:
+        try:
+            assert httpx.get(address, verify=secured.trust).text == "live\n"
+            break
+        except httpx.ConnectError:  # the files are looked at once a second
+            continue
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(address, verify=before)
 
 
 def test_a_certificate_that_is_not_there_is_named_at_the_start(tmp_path: Path) -> None:
