@@ -11,9 +11,9 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin, is_typeddict
 
 from slipring.cli.config import documented_defaults
+from slipring.status.console import ConsoleVisitor
 from slipring.status.description import families, fields, without_links
 from slipring.status.engine import SessionStatus
-from slipring.status.logins import ConsoleVisitor
 from slipring.status.message import LiveMessage, Scrape
 from slipring.status.parameters import ParametersMessage
 from slipring.status.requests import OneRequestMessage, RequestsMessage, TopicStatus

@@ -44,6 +44,8 @@ const GATHER_MS = 60;
 const HIDDEN_MS_MAX = 10_000;
 /** A broker that does not answer at all is asked again after this time. */
 const BEGIN_AGAIN_MS = 1_000;
+/** Where the broker sends a browser whose login at the identity provider failed. */
+const PROVIDER_FAILED = "#login-failed";
 
 const state = new ConsoleState();
 let frame = 0;
@@ -189,6 +191,13 @@ function showForm(sentence: string, now: ConsoleVisitor): void {
   login.show(sentence, now);
 }
 
+/** Whether the browser comes back from an identity provider without a login. */
+function providerTrouble(): string | null {
+  if (window.location.hash !== PROVIDER_FAILED) return null;
+  history.replaceState(null, "", window.location.pathname);
+  return "The login with your identity provider did not succeed. The broker's log says why.";
+}
+
 /** Asks who looks at the page until the broker answers; then shows it, or the form. */
 async function begin(): Promise<void> {
   visitor = await fetchVisitor();
@@ -197,7 +206,7 @@ async function begin(): Promise<void> {
     return;
   }
   login.renderVisitor(visitor);
-  const next = admission(visitor, null);
+  const next = admission(visitor, providerTrouble());
   if (next.kind === "form") {
     login.show(next.sentence, visitor);
     return;

@@ -213,11 +213,13 @@ impl Engine {
     /// Replaces the plan except for which tokens are accepted.
     pub fn apply_keeping_tokens(&self, plan: Plan) {
         self.broker.apply_keeping_tokens(plan);
+        self.plans_applied.fetch_add(1, Ordering::Release);
     }
 
     /// Replaces which tokens are accepted; connections by others end.
     pub fn apply_tokens(&self, tokens: Arc<TokenRules>) {
         self.broker.apply_tokens(tokens);
+        self.plans_applied.fetch_add(1, Ordering::Release);
     }
 
     /// The questions about clients since the last call; waits for one at most so long.

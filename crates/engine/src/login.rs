@@ -20,6 +20,17 @@ pub enum PasswordCheck {
     Busy,
 }
 
+impl PasswordCheck {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Right => "right",
+            Self::Wrong => "wrong",
+            Self::Busy => "busy",
+        }
+    }
+}
+
 impl Engine {
     /// Whether this is the user's password. Waits for its turn, at most `limits.connect_ms`; takes equally long for an
     /// unknown name. `address` is HOST:PORT of who asks.
@@ -36,7 +47,7 @@ impl Engine {
         match engine.block_on(async { tokio::time::timeout(most, check).await }) {
             Ok(Checked::Right) => PasswordCheck::Right,
             Ok(Checked::Busy) | Err(_) => PasswordCheck::Busy,
-            Ok(_) => PasswordCheck::Wrong,
+            Ok(_) => PasswordCheck::Wrong, // nothing but a password was asked about
         }
     }
 

@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use slipring_core::AuditKind;
 use slipring_engine::{
-    Answer, AuditRecord, AuditSettings, Descriptors, EventKind, FetchedEvents, PasswordCheck,
-    RequestQuery, SessionQuery, Settings,
+    Answer, AuditRecord, AuditSettings, Descriptors, EventKind, FetchedEvents, RequestQuery,
+    SessionQuery, Settings,
 };
 
 use crate::access::{self, Asker};
@@ -182,18 +182,8 @@ impl Engine {
     }
 
     /// Whether this is the user's password: "right", "wrong" or "busy". Waits for its turn in the line of passwords.
-    fn check_password(
-        &self,
-        py: Python<'_>,
-        user: &str,
-        password: &[u8],
-        address: &str,
-    ) -> &'static str {
-        match py.detach(|| self.0.check_password(user, password, address)) {
-            PasswordCheck::Right => "right",
-            PasswordCheck::Wrong => "wrong",
-            PasswordCheck::Busy => "busy",
-        }
+    fn check_password(&self, py: Python<'_>, user: &str, password: &[u8], peer: &str) -> &str {
+        py.detach(|| self.0.check_password(user, password, peer)).name()
     }
 
     /// Bytes that change when the user's password changes; None if there is no such user.

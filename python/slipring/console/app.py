@@ -21,12 +21,14 @@ from slipring.console.log_levels import log_routes
 from slipring.console.login_routes import login_routes, proof_of
 from slipring.console.metrics import METRICS_TYPE, metrics_text
 from slipring.console.middleware import AccessMiddleware
+from slipring.console.oidc_routes import oidc_routes
 from slipring.console.operating import operator_routes
 from slipring.console.page import PageEnded, converse, ignore_message, send
 from slipring.console.parameters import parameter_routes
 from slipring.console.requests import request_routes
 from slipring.console.shared_messages import SharedMessages
 from slipring.console.silence import silent
+from slipring.console.token_route import token_route
 from slipring.control import Broker
 from slipring.control.address import Address
 
@@ -69,6 +71,8 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
         Route("/metrics", metrics),
         WebSocketRoute("/api/live", live),
         *login_routes(authenticator),
+        *oidc_routes(authenticator),
+        token_route(authenticator),
         *parameter_routes(broker, authenticator),
         *operator_routes(broker),
         *request_routes(broker),

@@ -67,11 +67,12 @@ class LoginAttempts:
         by_address = self._addresses.wait_s(network_of(address), now_s)
         return math.ceil(max(by_address, self._names.wait_s(name[:NAME_MAX], now_s)))
 
-    def failed(self, address: str, name: str) -> None:
-        """Note a wrong password."""
+    def failed(self, address: str, name: str | None = None) -> None:
+        """Note a wrong password of a name, or a wrong token."""
         now_s = self._now_s()
         self._addresses.note(network_of(address), now_s)
-        self._names.note(name[:NAME_MAX], now_s)
+        if name is not None:
+            self._names.note(name[:NAME_MAX], now_s)
 
     def succeeded(self, name: str) -> None:
         """Forget the wrong passwords of a name; those of its address may be of others."""

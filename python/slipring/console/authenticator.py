@@ -16,6 +16,7 @@ from slipring.console.logins import ConsoleLogin, ConsoleLogins, Person
 from slipring.console.visitor import Visitor
 from slipring.control import Broker
 from slipring.control.address import Address
+from slipring.errors import TokenError
 
 CHECKS_MAX = 8
 """Passwords of the console that are checked, or wait for their turn in the engine, at once."""
@@ -32,6 +33,8 @@ OPEN_WAY = (
     "would have it; set certificate and key under [console], or use ssh -L\n"
 )
 NOT_UNDERSTOOD = "the Authorization header cannot be understood; send Basic or Bearer, once\n"
+BAD_PROOF = "the token is refused: {}\n"
+TOKEN_ENDED = (4401, "Your token has ended, or was revoked.")
 LOGIN_ENDED = (4401, "Your login has ended. Log in again.")
 USER_CHANGED = (4401, "Your user was removed, or its password was changed. Log in again.")
 LOGIN_NEEDED = (4401, "This broker has users now. Log in.")
@@ -65,6 +68,8 @@ class Proof:
 
     visitor: Visitor
     login: ConsoleLogin | None = None
+    token: str | None = None
+    """The token that proved it."""
     watched: str = "all"
     """How much it could watch when it came."""
     plan: int = 0
@@ -119,11 +124,8 @@ class Authenticator:
 
     async def check(self, name: str, password: str, address: str) -> Person | Refusal:
         """Check a name and a password, when their turn has come."""
-        if not self._is_closed_way and not Address(address, 0).is_loopback:
-            return Refusal(OPEN_WAY, 403)
-        if wait_s := self._attempts.wait_s(address, name):
-            self.outcomes["slowed"] += 1
-            return Refusal(SLOWED.format(wait_s), 429, wait_s)
+        if refusal := self._is_not_now(address, name):
+            return refusal
         found = await self._checked(name, password, address)
         if found == "busy":
             self.outcomes["busy"] += 1
@@ -138,29 +140,42 @@ class Authenticator:
         self._attempts.succeeded(name)
         return Person(name)
 
-    def open_login(self, person: Person, address: str, how: str) -> str:
-        """Log a person in; return the Set-Cookie of the new login."""
+    def open_login(
+        self, person: Person, scope: Scope, how: str, lasts_s: float | None = None
+    ) -> str:
+        """Log a person in; return the Set-Cookie of the new login. An earlier one here ends."""
+        if (earlier := self.cookie.read(scope["headers"])) is not None:
+            self.logins.end(earlier)
         mark = self.broker.engine.user_mark(person.user) if how == "password" else None
+        address = self.address_of(scope)
         self.broker.audit("login", user=person.user, address=address, detail=f"by {how}")
-        return self.cookie.set(self.logins.open(person, mark))
+        return self.cookie.set(self.logins.open(person, mark, lasts_s))
 
     def page_end(self, proof: Proof) -> PageEnd | None:
         """Why an open page has to be closed; None while it may go on. This is use of the login."""
         if proof.visitor.person is None and not proof.visitor.is_restricted:
             return None
+        if end := self._proof_end(proof):
+            return end
+        now = proof.visitor.watched
+        if now == "nothing":
+            return RIGHTS_GONE
+        is_same = now == proof.watched and (now == "all" or proof.plan == proof.visitor.plan)
+        return None if is_same else RIGHTS_CHANGED
+
+    def _proof_end(self, proof: Proof) -> PageEnd | None:
+        """Why a visitor has to prove again who it is."""
         if (login := proof.login) is not None:
             if self._has_changed(login):  # first: each page of this login is told the reason
                 return USER_CHANGED
             if not self.logins.is_open(login):
                 return LOGIN_ENDED
             self.logins.use(login)
-        elif proof.visitor.person is None and not self.broker.config.console.allow_anonymous:
-            return LOGIN_NEEDED
-        now = proof.visitor.watched
-        if now == "nothing":
-            return RIGHTS_GONE
-        is_same = now == proof.watched and (now == "all" or proof.plan == proof.visitor.plan)
-        return None if is_same else RIGHTS_CHANGED
+            return None
+        if proof.token is not None:
+            return TOKEN_ENDED if isinstance(self._by_token(proof.token), Refusal) else None
+        is_open = proof.visitor.person is not None or self.broker.config.console.allow_anonymous
+        return None if is_open else LOGIN_NEEDED
 
     def _login(self, headers: Sequence[tuple[bytes, bytes]]) -> ConsoleLogin | None:
         login_id = self.cookie.read(headers)
@@ -174,18 +189,49 @@ class Authenticator:
         self.logins.end_of(login)
         return True
 
-    def _proof(self, person: Person | None, login: ConsoleLogin | None) -> Proof:
+    def _proof(
+        self, person: Person | None, login: ConsoleLogin | None, token: str | None = None
+    ) -> Proof:
         is_let_in = person is not None or self.broker.config.console.allow_anonymous
         visitor = Visitor(self.broker.engine, person, is_let_in=is_let_in)
-        return Proof(visitor, login, visitor.watched, visitor.plan)
+        return Proof(visitor, login, token, visitor.watched, visitor.plan)
 
     async def _by_header(self, claimed: list[str], address: str) -> Proof | Refusal:
         scheme, _, value = claimed[0].partition(" ")
+        if len(claimed) == 1 and scheme.lower() == "bearer":
+            return self._by_bearer(value.strip(), address)
         if len(claimed) > 1 or scheme.lower() != "basic":
             return Refusal(NOT_UNDERSTOOD, 401)
         pair = _basic(value)
         found = await self.check(*pair, address) if pair else Refusal(NOT_UNDERSTOOD, 401)
         return found if isinstance(found, Refusal) else self._proof(found, None)
+
+    def _by_bearer(self, token: str, address: str) -> Proof | Refusal:
+        if refusal := self._is_not_now(address, ""):
+            return refusal
+        found = self._by_token(token)
+        if isinstance(found, Refusal):
+            self.outcomes["wrong"] += 1
+            self._attempts.failed(address)
+            return found
+        return self._proof(found, None, token)
+
+    def _by_token(self, token: str) -> Person | Refusal:
+        try:
+            found = self.broker.verify_token(token)
+        except (TokenError, UnicodeEncodeError) as error:
+            return Refusal(BAD_PROOF.format(error), 401)
+        claims = tuple((str(name), str(value)) for name, value in found["claims"])
+        return Person(found["user"], tuple(found["roles"]), claims)
+
+    def _is_not_now(self, address: str, name: str) -> Refusal | None:
+        """Why no password or token is checked now."""
+        if not self._is_closed_way and not Address(address, 0).is_loopback:
+            return Refusal(OPEN_WAY, 403)
+        if wait_s := self._attempts.wait_s(address, name):
+            self.outcomes["slowed"] += 1
+            return Refusal(SLOWED.format(wait_s), 429, wait_s)
+        return None
 
     async def _checked(self, name: str, password: str, address: str) -> str:
         """Ask the engine on a thread: "right", "wrong" or "busy"."""

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from slipring.console.eviction import ConnectionUse, Stage, connection_to_close, page_to_close
-from slipring.status.message import ConsoleFigures
+from slipring.status.console import ConsoleFigures
 
 WAIT_S = 10.0
 """How long a request may take to arrive, and a connection may wait for another one."""

@@ -10,7 +10,7 @@ from slipring.console.authenticator import Authenticator, Proof, Refusal
 from slipring.console.json_body import json_body
 from slipring.console.operating import is_from_here
 from slipring.console.visitor import AREAS, Visitor, described
-from slipring.status.logins import ConsoleVisitor
+from slipring.status.console import ConsoleVisitor
 
 LOGIN_BYTES_MAX = 16_384
 NOT_UNDERSTOOD = 'send JSON: {"user": "...", "password": "..."}\n'
@@ -31,7 +31,7 @@ def login_routes(authenticator: Authenticator) -> list[BaseRoute]:
 
     async def log_in(request: Request) -> Response:
         body = await json_body(request, NOT_UNDERSTOOD, LOGIN_BYTES_MAX)
-        pair = _pair(body) if isinstance(body, bytes) else None
+        pair = name_and_password(body) if isinstance(body, bytes) else None
         if pair is None:
             status = 400 if isinstance(body, bytes) else body[1]
             return PlainTextResponse(NOT_UNDERSTOOD, status)
@@ -41,8 +41,7 @@ def login_routes(authenticator: Authenticator) -> list[BaseRoute]:
         found = await authenticator.check(*pair, address)
         if isinstance(found, Refusal):
             return PlainTextResponse(found.text, found.status, found.headers)
-        _end_earlier(authenticator, request)
-        cookie = authenticator.open_login(found, address, "password")
+        cookie = authenticator.open_login(found, request.scope, "password")
         return JSONResponse({"user": found.user}, headers={"set-cookie": cookie})
 
     async def log_out(request: Request) -> Response:
@@ -62,7 +61,7 @@ def login_routes(authenticator: Authenticator) -> list[BaseRoute]:
 
 def told(authenticator: Authenticator, request: Request, proof: Proof) -> ConsoleVisitor:
     """What the page is told of its visitor."""
-    visitor = proof.visitor
+    visitor, oidc = proof.visitor, authenticator.broker.config.console.oidc
     is_operator_here = visitor.is_restricted or is_from_here(request)
     return {
         "needs_login": visitor.is_restricted and visitor.watched == "nothing",
@@ -72,7 +71,7 @@ def told(authenticator: Authenticator, request: Request, proof: Proof) -> Consol
         "watches": visitor.watched,
         "administers": _areas(visitor) if is_operator_here else [],
         "csrf": proof.login.csrf if proof.login else None,
-        "oidc": None,
+        "oidc": oidc.name if oidc.is_on and visitor.is_restricted else None,
     }
 
 
@@ -80,13 +79,8 @@ def _areas(visitor: Visitor) -> list[str]:
     return [area for area in AREAS if visitor.may("administer", area)]
 
 
-def _end_earlier(authenticator: Authenticator, request: Request) -> None:
-    """A login that this browser had ends: the new one has an id of its own."""
-    if (earlier := authenticator.cookie.read(request.scope["headers"])) is not None:
-        authenticator.logins.end(earlier)
-
-
-def _pair(body: bytes) -> tuple[str, str] | None:
+def name_and_password(body: bytes) -> tuple[str, str] | None:
+    """The name and the password in a body; None if they are not there."""
     try:
         asked = json.loads(body)
         user, password = asked["user"], asked["password"]

@@ -7,18 +7,17 @@ import asyncio
 import contextlib
 import logging
 import socket
-import ssl
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from slipring.console.certificate import ConsoleCertificate
 from slipring.console.guard import has_body
 from slipring.console.listener import ConsoleListener
 from slipring.console.log_guard import LogGuard
 from slipring.control import Broker
 from slipring.control.address import Address
-from slipring.control.console import ConsoleSection
 from slipring.errors import StartError
 
 if TYPE_CHECKING:
@@ -47,13 +46,13 @@ class ConsoleServer:
         self.broker = broker
         self.listen = Address.parse(listen)
         self.log_guard = LogGuard()
-        self._tls = _tls(broker.config.console)
+        self._certificate = ConsoleCertificate.of(broker.config.console)
         self._socket = _bind(self.listen)
 
     @property
     def url(self) -> str:
         """Where a browser finds the page."""
-        scheme = "https" if self._tls else "http"
+        scheme = "https" if self._certificate else "http"
         return f"{scheme}://{Address(self.listen.host, self._socket.getsockname()[1])}"
 
     async def serve(self, stop: asyncio.Event) -> None:
@@ -63,11 +62,14 @@ class ConsoleServer:
             return
         server, listener = await asyncio.to_thread(self._loaded)
         serving = asyncio.create_task(server.serve(sockets=[]))
-        accepting = asyncio.create_task(listener.serve())
+        own = [asyncio.create_task(listener.serve())]
+        if self._certificate:
+            own.append(asyncio.create_task(self._certificate.follow()))
         await stop.wait()
-        accepting.cancel()
+        for task in own:
+            task.cancel()
         server.should_exit = True
-        await asyncio.gather(serving, accepting, return_exceptions=True)
+        await asyncio.gather(serving, *own, return_exceptions=True)
 
     def _loaded(self) -> "tuple[uvicorn.Server, ConsoleListener]":
         """Import and make the web server; on a thread, so that the event loop is free."""
@@ -91,7 +93,8 @@ class ConsoleServer:
             return Http(config, server.server_state, app_state={})
 
         connections_max = self.broker.config.console.connections
-        listener = ConsoleListener(self._socket, speak_http, connections_max, self._tls)
+        tls = self._certificate.context if self._certificate else None
+        listener = ConsoleListener(self._socket, speak_http, connections_max, tls)
         config = uvicorn.Config(
             make_app(self.broker, self.listen, STATIC, listener),
             log_config=None,
@@ -126,29 +129,6 @@ async def _has_connection(listening: socket.socket, stop: asyncio.Event) -> bool
         for wait in waits:
             wait.cancel()
     return connected.is_set()
-
-
-def _tls(console: ConsoleSection) -> ssl.SSLContext | None:
-    """TLS 1.2 or newer with the console's certificate; StartError says what is wrong with it."""
-    if console.certificate is None:
-        return None
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.set_alpn_protocols(["http/1.1"])
-    try:
-        context.load_cert_chain(console.certificate, console.key, password=_no_password)
-    except (OSError, ValueError) as error:
-        raise StartError(
-            f"the console cannot use the certificate {console.certificate} with the key "
-            f"{console.key}: {error}"
-        ) from None
-    return context
-
-
-def _no_password() -> str:
-    """Nobody is asked for the password of an encrypted key."""
-    raise ValueError(
-        "the key is encrypted; store it without a password, readable to the broker only"
-    )
 
 
 def _bind(listen: Address) -> socket.socket:

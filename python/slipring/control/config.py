@@ -156,6 +156,7 @@ class Config(Section):
         """Whether clients differ by who they are: then rights are asked for."""
         # A folder counts even if it is empty: a disk that is not mounted must not open the broker.
         named = self.can_tell_apart or bool(self.access.rule) or bool(self.access.folder)
+        named = named or self.console.oidc.is_on
         return named or any(listener.proves for listener in self.listeners)
 
     @property

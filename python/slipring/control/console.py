@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, model_validator
 
 from slipring.control.address import Address
+from slipring.control.oidc import OidcSection
 from slipring.control.section import Section, between
 
 
@@ -52,6 +53,8 @@ class ConsoleSection(Section):
     login_s: Annotated[int, between(60, 604_800)] = Field(
         43_200, description="Seconds after which a login ends in any case."
     )
+
+    oidc: OidcSection = OidcSection()
 
     @property
     def is_private(self) -> bool:

@@ -2,6 +2,7 @@
 
 from typing import Annotated, Literal, TypedDict
 
+from slipring.status.console import ConsoleFigures, LoginFigures
 from slipring.status.description import Counter, Gauge
 from slipring.status.engine import (
     Acknowledged,
@@ -19,7 +20,6 @@ from slipring.status.engine import (
     TableStatus,
     TrafficCounts,
 )
-from slipring.status.logins import LoginFigures
 from slipring.status.requests import RequestFigures
 
 Level = Literal["memory", "process", "disk"]
@@ -293,24 +293,6 @@ class LiveMessage(BrokerFigures):
     events: Annotated[
         list[BrokerEvent],
         "Of the first message the last 200, later what is new; oldest first.",
-    ]
-
-
-class ConsoleFigures(TypedDict):
-    """The console's own connections: see its [limits](console.md#limits)."""
-
-    connections: Annotated[int, "Connections to the console.", Gauge("console_connections")]
-    connections_max: Annotated[
-        int, "Connections to the console at most.", Gauge("console_connections_max")
-    ]
-    pages: Annotated[int, "Open pages (WebSockets).", Gauge("console_pages")]
-    pages_max: Annotated[int, "Open pages at most.", Gauge("console_pages_max")]
-    accepted: Annotated[int, "Connections that the console accepted.", Counter("console_accepted")]
-    turned_away: Annotated[
-        dict[str, int],
-        "Connections that the console refused or ended: `no_place`, `displaced` by a newcomer, "
-        "`too_slow`, `no_page`.",
-        Counter("console_turned_away", "why"),
     ]
 
 

@@ -1,8 +1,26 @@
-"""Logins to the console, and who a page's visitor is: the fields that are shown of them."""
+"""The console's own figures, and who a page's visitor is."""
 
 from typing import Annotated, TypedDict
 
 from slipring.status.description import Counter, Gauge
+
+
+class ConsoleFigures(TypedDict):
+    """The console's own connections: see its [limits](console.md#limits)."""
+
+    connections: Annotated[int, "Connections to the console.", Gauge("console_connections")]
+    connections_max: Annotated[
+        int, "Connections to the console at most.", Gauge("console_connections_max")
+    ]
+    pages: Annotated[int, "Open pages (WebSockets).", Gauge("console_pages")]
+    pages_max: Annotated[int, "Open pages at most.", Gauge("console_pages_max")]
+    accepted: Annotated[int, "Connections that the console accepted.", Counter("console_accepted")]
+    turned_away: Annotated[
+        dict[str, int],
+        "Connections that the console refused or ended: `no_place`, `displaced` by a newcomer, "
+        "`too_slow`, `no_page`.",
+        Counter("console_turned_away", "why"),
+    ]
 
 
 class LoginFigures(TypedDict):
