@@ -9,7 +9,7 @@ use rcgen::{
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, RootCertStore};
-use slipring_engine::{ClientCertificates, ListenerSettings, TlsFiles};
+use slipring_engine::{ClientCertificates, ClientName, ListenerSettings, TlsFiles};
 
 use crate::Folder;
 
@@ -95,6 +95,8 @@ impl Files {
             key: self.key.clone(),
             client_ca: None,
             client_certificates: ClientCertificates::default(),
+            client_name: ClientName::default(),
+            client_crl: Vec::new(),
         }
     }
 
