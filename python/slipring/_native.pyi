@@ -44,6 +44,7 @@ __all__ = [
     "SalvageReport",
     "SampleDecoder",
     "SegmentReport",
+    "TokenRules",
     "Value",
     "Writer",
     "__version__",
@@ -65,9 +66,13 @@ __all__ = [
     "journal_salvage",
     "journal_table",
     "list_consumers",
+    "make_token_key",
     "make_verifier",
     "match_topics",
+    "public_token_key",
     "read_secret_file",
+    "read_token_keys",
+    "sign_token",
 ]
 
 __version__: str
@@ -89,6 +94,8 @@ class Plan:
         anonymous: bool,
         requests: dict[str, Any],
         access: dict[str, Any],
+        tokens: TokenRules | None = None,
+        asks: bool = False,
     ) -> Plan: ...
     def decide(
         self,
@@ -100,6 +107,20 @@ class Plan:
         topic: str,
     ) -> tuple[bool, int | None]: ...
 
+@final
+class TokenRules:
+    def __new__(
+        cls,
+        issuers: list[dict[str, Any]],
+        revoked: dict[str, int],
+        revoked_users: dict[str, int],
+    ) -> TokenRules: ...
+    def verify(self, token: bytes, now_s: int) -> dict[str, Any]: ...
+
+def make_token_key(seed: bytes) -> str: ...
+def public_token_key(private_key: str) -> tuple[str, str]: ...
+def sign_token(private_key: str, claims: str) -> str: ...
+def read_token_keys(text: str) -> tuple[list[tuple[str | None, str]], list[str]]: ...
 def check_access_rule(rule: tuple[list[str], bool, list[str], list[str]]) -> None: ...
 def check_secret_file(path: str | PathLike[str]) -> None: ...
 def check_verifier(text: str) -> None: ...
@@ -172,6 +193,12 @@ class Engine:
     def receipt(self) -> StartReceipt | None: ...
     def apply(self, plan: Plan) -> None: ...
     def read_tls_again(self, listener: str) -> int: ...
+    def apply_tokens(self, rules: TokenRules) -> None: ...
+    def take_questions(self, wait_s: float) -> list[dict[str, Any]]: ...
+    def answer_keys(self, number: int) -> None: ...
+    def answer_login(
+        self, number: int, allowed: bool | None, who: dict[str, Any] | None
+    ) -> None: ...
     def decide(
         self,
         user: str | None,

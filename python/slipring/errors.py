@@ -15,6 +15,10 @@ class PlanError(SlipringError):
     """The control plane made a plan that the engine cannot follow."""
 
 
+class TokenError(SlipringError):
+    """A token is not accepted, or cannot be made; the message says why."""
+
+
 class StartError(SlipringError):
     """The broker cannot start: a port in use, a folder it cannot write."""
 

@@ -51,8 +51,9 @@ mod work;
 
 pub use admission::{Admission, Applicant, ConnectRefusal, EarlierSession, Occupancy};
 pub use auth::{
-    Authentication, NONCE_BYTES, Password, Proof, Secret, Users, Verdict, Verifier, VerifierError,
-    WRONG,
+    Authentication, NONCE_BYTES, Password, Proof, Secret, TOKEN_BYTES_MAX, TokenAlgorithm,
+    TokenError, TokenGrant, TokenIssuer, TokenKeyError, TokenKeys, TokenRules, TokenSigner, Users,
+    Verdict, Verifier, VerifierError, WRONG,
 };
 pub use conversation::{Action, Conversation, Goodbye, Incoming, Opening};
 pub use delivery::{DROPPED_PROPERTY, Delivery, Extras, Identifiers, encode, encode_head};

@@ -7,7 +7,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use slipring_core::access::{Identity, Right, Subject};
-use slipring_core::{Action, ConnectRefusal, Limit, Opening, Proof, Verdict, WRONG};
+use slipring_core::{
+    Action, ConnectRefusal, Limit, Opening, Password, Proof, Stop, TokenError, Verdict, WRONG,
+};
 use slipring_wire::{Reason, Violation};
 use tokio::time::timeout;
 
@@ -22,8 +24,7 @@ const BUSY: Violation =
     Violation { reason: Reason::ServerBusy, what: "too busy to let the client in" };
 
 /// Too many others of the same address wait for their turn.
-const CROWD: &str =
-    "too many passwords of this address wait to be checked (limits.password_checks)";
+const CROWD: &str = "too many proofs wait to be checked (limits.password_checks)";
 
 /// How long an earlier connection may take to let go of its session.
 const HANDOVER_MAX: Duration = Duration::from_secs(1);
@@ -31,7 +32,12 @@ const HANDOVER_MAX: Duration = Duration::from_secs(1);
 /// A CONNECT that waits: for the check of its password, or until an earlier connection of the same client has
 /// let go of the session and the journal has its will.
 pub(crate) struct Check {
-    opening: Opening,
+    /// None: the conversation has it, and the client proves its name with AUTH packets.
+    pub opening: Option<Opening>,
+    /// The token that is checked.
+    pub token: Option<Password>,
+    /// Whether keys were read for the token, so that they are not read again.
+    is_again: bool,
     /// Whether it is a password that is checked.
     proves: bool,
     /// Whether the session is taken even if another connection still has it.
@@ -40,13 +46,39 @@ pub(crate) struct Check {
 }
 
 impl Check {
+    fn of(
+        opening: Option<Opening>,
+        outcome: impl Future<Output = Checked> + Send + 'static,
+    ) -> Self {
+        let outcome = Box::pin(outcome);
+        Self { opening, token: None, is_again: false, proves: false, force: false, outcome }
+    }
+
+    /// Waits for the check of a token, or for keys to check it with.
+    pub fn token(
+        opening: Option<Opening>,
+        token: Password,
+        is_again: bool,
+        outcome: impl Future<Output = Checked> + Send + 'static,
+    ) -> Self {
+        Self { token: Some(token), is_again, ..Self::of(opening, outcome) }
+    }
+
+    /// Waits for the answer of a service elsewhere.
+    pub fn asked(
+        opening: Opening,
+        outcome: impl Future<Output = Checked> + Send + 'static,
+    ) -> Self {
+        Self::of(Some(opening), outcome)
+    }
+
     /// Waits until an earlier connection has let go, for `HANDOVER_MAX` at most.
     pub fn handover(opening: Opening, held: Arc<ConnectionHandle>) -> Self {
         let left = async move {
             let _ = timeout(HANDOVER_MAX, held.left.wait()).await;
             Checked::Right
         };
-        Self { opening, proves: false, force: true, outcome: Box::pin(left) }
+        Self { force: true, ..Self::of(Some(opening), left) }
     }
 
     /// Waits until the journal has the will of an earlier connection.
@@ -55,7 +87,7 @@ impl Check {
             appended.wait().await;
             Checked::Right
         };
-        Self { opening, proves: false, force, outcome: Box::pin(outcome) }
+        Self { force, ..Self::of(Some(opening), outcome) }
     }
 
     pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Checked> {
@@ -80,12 +112,22 @@ impl Party {
         let user_name = opening.user_name.as_deref();
         match plan.authentication.judge(user_name, &opening.proof, certified) {
             Verdict::Accepted => {
-                if let (Proof::Exchanged(_), Some(user)) = (&opening.proof, user_name) {
+                if let (Proof::Exchanged(..), Some(user)) = (&opening.proof, user_name) {
                     self.connection.prove(Identity::named(user));
                 }
                 self.open(opening, false)
             }
             Verdict::Refused(violation) => Err(self.turn_away(violation)),
+            Verdict::CheckToken(token) => {
+                let token = token.clone();
+                self.check_token(Some(opening), token, false);
+                Ok(())
+            }
+            Verdict::Ask(password) => {
+                let password = password.clone();
+                self.ask_about(opening, password);
+                Ok(())
+            }
             Verdict::Check(name, password) => {
                 let passwords = &self.broker.passwords;
                 if passwords.remembers(&plan, name, password) {
@@ -94,8 +136,7 @@ impl Party {
                 }
                 let (passwords, address) = (Arc::clone(passwords), &self.connection.origin.address);
                 let check = passwords.check(plan, address, name, password.clone());
-                let outcome = Box::pin(check);
-                self.check = Some(Check { opening, proves: true, force: false, outcome });
+                self.check = Some(Check { proves: true, ..Check::of(Some(opening), check) });
                 Ok(())
             }
         }
@@ -103,23 +144,38 @@ impl Party {
 
     /// The check is done; `checked` is its result.
     pub fn conclude(&mut self, checked: Checked) -> Result<(), ConnectionEnd> {
-        match self.check.take() {
-            Some(check) if checked == Checked::Right => {
-                if let (true, Some(user)) = (check.proves, &check.opening.user_name) {
+        let Some(check) = self.check.take() else { return Ok(()) };
+        match (checked, check.opening) {
+            (Checked::Right, Some(opening)) => {
+                if let (true, Some(user)) = (check.proves, &opening.user_name) {
                     self.connection.prove(Identity::named(user));
                 }
-                self.open(check.opening, check.force)
+                self.open(opening, check.force)
             }
-            _ if checked == Checked::Busy => {
+            (Checked::Accepted(grant), opening) => self.take_grant(opening, grant),
+            (Checked::Refused(why), opening) => match check.token {
+                Some(token) if why == TokenError::UnknownKey && !check.is_again => {
+                    self.ask_for_keys(opening, token)
+                }
+                _ => Err(self.refuse_token(opening.is_none(), why)),
+            },
+            (Checked::Answered(answer), opening) => {
+                self.take_answer(Check { opening, ..check }, answer)
+            }
+            (Checked::Busy, None) => Err(Stop::from(BUSY).into()),
+            (Checked::Busy, Some(_)) => {
                 let (reason, limit) = (Reason::ServerBusy, Some(Limit::PasswordChecks));
                 Err(self.refuse(ConnectRefusal { reason, why: CROWD, limit }))
             }
-            _ => Err(self.turn_away(WRONG)),
+            (Checked::Right | Checked::Wrong, _) => Err(self.turn_away(WRONG)),
         }
     }
 
     /// Takes one step of an enhanced authentication.
     pub fn authenticate(&mut self, data: &[u8]) -> Result<(), ConnectionEnd> {
+        if self.conversation.takes_token() {
+            return self.take_token_data(data);
+        }
         let plan = self.broker.plan.load();
         let users = &plan.authentication.users;
         let secret = &self.broker.passwords.secret;
@@ -154,7 +210,7 @@ impl Party {
         }
     }
 
-    fn turn_away(&mut self, Violation { reason, what }: Violation) -> ConnectionEnd {
+    pub fn turn_away(&mut self, Violation { reason, what }: Violation) -> ConnectionEnd {
         self.refuse(ConnectRefusal { reason, why: what, limit: None })
     }
 }

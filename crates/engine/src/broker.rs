@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
-use slipring_core::{Options, Plan, memory};
+use slipring_core::{Options, Plan, TokenRules, memory};
 use slipring_journal::{Journal, JournalOptions, RecoveryReceipt};
 use slipring_wire::Reason;
 
@@ -25,6 +25,7 @@ use crate::notices;
 use crate::open_connections::Connections;
 use crate::passwords::Passwords;
 use crate::post::Post;
+use crate::questions::Questions;
 use crate::recovery::{self, Recovered, Tables};
 use crate::requests::SharedRequests;
 use crate::sessions::SessionDirectory;
@@ -46,6 +47,7 @@ pub(crate) struct Broker {
     pub stopping: Latch,
     pub connections: Connections,
     pub passwords: Arc<Passwords>,
+    pub questions: Questions,
     pub sessions: SessionDirectory,
     pub topics: Topics,
     pub table: SharedTable,
@@ -105,6 +107,7 @@ impl Broker {
             stopping: Latch::default(),
             connections: Connections::default(),
             passwords: Arc::new(Passwords::new(clock.clone())),
+            questions: Questions::default(),
             sessions: SessionDirectory::default(),
             topics: Topics::default(),
             table: tables.0,
@@ -129,6 +132,21 @@ impl Broker {
     /// Replaces the plan.
     pub fn apply(&self, plan: Plan) {
         let _one_at_a_time = lock(&self.applying);
+        self.replace_plan(plan);
+    }
+
+    /// Replaces the plan except for which tokens are accepted.
+    pub fn apply_keeping_tokens(&self, mut plan: Plan) {
+        let _one_at_a_time = lock(&self.applying);
+        plan.authentication.tokens = Arc::clone(&self.plan.load().authentication.tokens);
+        self.replace_plan(plan);
+    }
+
+    /// Replaces which tokens are accepted, and leaves the rest of the plan as it is.
+    pub fn apply_tokens(&self, tokens: Arc<TokenRules>) {
+        let _one_at_a_time = lock(&self.applying);
+        let mut plan = Plan::clone(&self.plan.load());
+        plan.authentication.tokens = tokens;
         self.replace_plan(plan);
     }
 

@@ -207,7 +207,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     /// A silent client is gone after one and a half keep-alives (MQTT-3.1.2-22).
     fn check_patience(&mut self) -> Result<(), ConnectionEnd> {
-        let (now, until) = (self.party.broker.clock.now(), self.heard + self.patience);
+        let (now, until) = (self.party.broker.clock.now(), self.deadline());
         if std::mem::take(&mut self.is_watched) && now >= self.heard + QUIET {
             self.rest();
         }
@@ -216,10 +216,24 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             return Ok(());
         }
         if self.party.client.is_some() {
-            return Err(ConnectionEnd::Closed(Reason::KeepAliveTimeout));
+            let is_over = self.party.is_proof_over(now);
+            if self.party.check.is_some() && !is_over {
+                self.heard = now; // it is the broker that does not read, until a new token is checked
+                let at = self.deadline();
+                self.timer.as_mut().reset(at);
+                return Ok(());
+            }
+            let why = if is_over { Reason::MaximumConnectTime } else { Reason::KeepAliveTimeout };
+            return Err(ConnectionEnd::Closed(why));
         }
         self.party.broker.monitor.reached.count(Limit::ConnectMs);
         Err(self.party.time_out())
+    }
+
+    /// When the client counts as gone, or its proof ends.
+    fn deadline(&self) -> Instant {
+        let silent = self.heard + self.patience;
+        self.party.proof_ends.map_or(silent, |ends| silent.min(ends))
     }
 
     /// Takes the packets of one read.
@@ -236,7 +250,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// A password was checked: lets the client in, and takes the packets that it has sent meanwhile.
     async fn take_checked(&mut self, checked: Checked) -> Result<(), ConnectionEnd> {
         self.party.conclude(checked)?;
-        self.take_in(0).await
+        self.take_in(0).await?;
+        let at = self.deadline().min(self.timer.deadline());
+        self.timer.as_mut().reset(at); // the proof may end sooner than before
+        Ok(())
     }
 
     pub async fn take_in(&mut self, count: usize) -> Result<(), ConnectionEnd> {
@@ -264,7 +281,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             seconds => Duration::from_secs(u64::from(seconds)) * 3 / 2,
         };
         self.heard = self.party.broker.clock.now();
-        self.timer.as_mut().reset(self.heard + self.patience);
+        let at = self.deadline();
+        self.timer.as_mut().reset(at);
         self.is_watched = false;
     }
 

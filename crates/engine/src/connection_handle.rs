@@ -3,14 +3,16 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use arc_swap::ArcSwapOption;
 use atomic_waker::AtomicWaker;
 use slipring_core::access::Identity;
-use slipring_core::{ConnectionKey, Owner};
+use slipring_core::{Authentication, ConnectionKey, Owner};
 use slipring_wire::{Reason, Version};
 
 use crate::latch::Latch;
 use crate::notices::Allowance;
 use crate::origin::Origin;
+use crate::proving::ConnectionProof;
 
 /// One connection: its origin, the name that its client has proved, and the means to wake or end it.
 #[derive(Debug)]
@@ -22,6 +24,8 @@ pub(crate) struct ConnectionHandle {
     pub version: OnceLock<Version>,
     /// Who the client has proved to be.
     identity: OnceLock<Arc<Identity>>,
+    /// What that depends on, if not on the users of the plan.
+    proof: ArcSwapOption<ConnectionProof>,
     /// The connection counts for this owner's quotas.
     owner: OnceLock<Owner>,
     closing: OnceLock<Reason>,
@@ -46,6 +50,7 @@ impl ConnectionHandle {
             connected_ns: now_ns,
             version: OnceLock::new(),
             identity: certified.map(OnceLock::from).unwrap_or_default(),
+            proof: ArcSwapOption::empty(),
             owner: OnceLock::new(),
             closing: OnceLock::new(),
             published: AtomicBool::new(false),
@@ -59,6 +64,21 @@ impl ConnectionHandle {
     /// Notes who the client has proved to be. The first proof counts.
     pub fn prove(&self, identity: Identity) {
         let _ = self.identity.set(Arc::new(identity));
+    }
+
+    /// Notes what the identity depends on from now on.
+    pub fn depend_on(&self, proof: ConnectionProof) {
+        self.proof.store(Some(Arc::new(proof)));
+    }
+
+    /// Whether the identity depends on a token, or on the answer of a service elsewhere.
+    pub fn depends(&self) -> bool {
+        self.proof.load().is_some()
+    }
+
+    /// Whether these rules still accept the token or the answer that the identity depends on, if it does.
+    pub fn proof_holds(&self, authentication: &Authentication) -> bool {
+        self.proof.load().as_ref().is_none_or(|proof| proof.holds(authentication))
     }
 
     /// Who the client has proved to be when it connected. A name that nobody checked does not count.

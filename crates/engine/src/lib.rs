@@ -51,8 +51,10 @@ mod passwords;
 mod paths;
 mod ping;
 mod post;
+mod proving;
 mod publishing;
 mod pulse;
+mod questions;
 mod reading;
 mod receipt;
 mod recovery;
@@ -94,7 +96,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use slipring_core::{Plan, ValueChanges};
+use slipring_core::{Plan, TokenRules, ValueChanges};
 use slipring_journal::{JournalFailure, JournalOptions};
 use tokio::runtime::Handle;
 
@@ -114,6 +116,7 @@ pub use listener::{
     TlsFault, TlsFiles,
 };
 pub use operating::{OwnerShare, SessionQuery, SessionState, SessionStatus, Sessions};
+pub use questions::{Answer, Login, Question, QuestionKind};
 pub use receipt::{DamagedRange, StartReceipt};
 pub use requests::watching::{
     RequestQuery, RequestStatus, RequestsStatus, ServiceStatus, TopicRequests,
@@ -187,6 +190,26 @@ impl Engine {
     /// Replaces the whole plan. Open connections keep their limits; everything else follows the new plan.
     pub fn apply(&self, plan: Plan) {
         self.broker.apply(plan);
+    }
+
+    /// Replaces the plan except for which tokens are accepted.
+    pub fn apply_keeping_tokens(&self, plan: Plan) {
+        self.broker.apply_keeping_tokens(plan);
+    }
+
+    /// Replaces which tokens are accepted; connections by others end.
+    pub fn apply_tokens(&self, tokens: Arc<TokenRules>) {
+        self.broker.apply_tokens(tokens);
+    }
+
+    /// The questions about clients since the last call; waits for one at most so long.
+    pub fn take_questions(&self, wait: Duration) -> Vec<Question> {
+        self.broker.questions.fetch(wait)
+    }
+
+    /// Answers a question about a client.
+    pub fn answer(&self, number: u64, answer: Answer) {
+        self.broker.questions.answer(number, answer);
     }
 
     /// The plan in force.

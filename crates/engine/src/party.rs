@@ -7,6 +7,7 @@ use slipring_core::access::Identity;
 use slipring_core::ledger::DeliveryRecord;
 use slipring_core::{Action, Conversation, Durability, Incoming, Opening, Outgoing};
 use slipring_wire::{Packet, PacketId, Publish, QoS, Reason, Version};
+use tokio::time::Instant;
 
 use crate::admission::Check;
 use crate::asking::ClientRequest;
@@ -34,6 +35,8 @@ pub(crate) struct Party {
     pub client: Option<Arc<Client>>,
     /// Who the client has proved to be.
     pub identity: Arc<Identity>,
+    /// When the proof of the client ends, and its connection with it.
+    pub proof_ends: Option<Instant>,
     pub keep_alive_s: u16,
     pub reply: Vec<u8>,
     pub feed: Feed,
@@ -64,6 +67,7 @@ impl Party {
             conversation: Conversation::new(limits),
             client: None,
             identity: Arc::clone(Identity::anonymous()),
+            proof_ends: None,
             keep_alive_s: 0,
             reply: Vec::new(),
             feed: Feed::default(),
@@ -295,6 +299,7 @@ impl Party {
             self.feed.come_back(&self.broker, &client);
             self.returning = Returning::of(&self.broker, &client);
         }
+        self.check_proof();
         if self.broker.stopping.is_set() {
             self.connection.close(Reason::ServerShuttingDown);
         }

@@ -67,11 +67,14 @@ impl Party {
 
 /// Whether a plan would still let this client in by the proof that it gave.
 fn is_still_proven(connection: &ConnectionHandle, now: &Plan, before: &Plan) -> bool {
+    if connection.depends() {
+        return connection.proof_holds(&now.authentication);
+    }
     let (users, earlier) = (&now.authentication.users, &before.authentication.users);
     match (connection.proven(), connection.origin.user.is_some()) {
         (_, true) => true, // by its certificate
         (Some(user), false) if earlier.has(user) => users.has_same(user, earlier),
         (Some(_), false) => true, // by a proof that no user of the file gives
-        (None, false) => users.is_empty() || now.authentication.anonymous,
+        (None, false) => now.authentication.is_open() || now.authentication.anonymous,
     }
 }

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 use slipring_engine::{
-    Descriptors, EventKind, FetchedEvents, RequestQuery, SessionQuery, Settings,
+    Answer, Descriptors, EventKind, FetchedEvents, RequestQuery, SessionQuery, Settings,
 };
 
 use crate::access;
@@ -15,6 +17,7 @@ use crate::journal::raise;
 use crate::listener::Listener;
 use crate::plan::Plan;
 use crate::status::{Value, shown};
+use crate::tokens::{self, AllowedDict, TokenRules};
 
 pyo3::import_exception!(slipring.errors, ListenError);
 pyo3::import_exception!(slipring.errors, StartError);
@@ -49,14 +52,14 @@ impl Engine {
     ) -> PyResult<Self> {
         let listeners = listeners.into_iter().map(|listener| listener.0.clone()).collect();
         let settings = Settings { listeners, journal, segment_bytes, threads, console_connections };
-        py.detach(|| slipring_engine::Engine::start(&settings, plan.0.clone())).map(Self).map_err(
-            |error| match error {
+        py.detach(|| slipring_engine::Engine::start(&settings, plan.plan.clone()))
+            .map(Self)
+            .map_err(|error| match error {
                 slipring_engine::StartError::Listen { .. } => {
                     ListenError::new_err(error.to_string())
                 }
                 _ => StartError::new_err(error.to_string()),
-            },
-        )
+            })
     }
 
     /// The address of the first listener: HOST:PORT or unix:PATH.
@@ -79,7 +82,42 @@ impl Engine {
 
     /// Replaces the whole plan.
     fn apply(&self, py: Python<'_>, plan: &Plan) {
-        py.detach(|| self.0.apply(plan.0.clone()));
+        let (next, keeps_tokens) = (plan.plan.clone(), plan.keeps_tokens);
+        py.detach(|| match keeps_tokens {
+            true => self.0.apply_keeping_tokens(next),
+            false => self.0.apply(next),
+        });
+    }
+
+    /// Replaces which tokens are accepted; connections by others end.
+    fn apply_tokens(&self, py: Python<'_>, rules: &TokenRules) {
+        py.detach(|| self.0.apply_tokens(Arc::clone(&rules.0)));
+    }
+
+    /// The questions about clients since the last call; waits for one at most so many seconds.
+    fn take_questions<'py>(
+        &self,
+        py: Python<'py>,
+        wait_s: f64,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let wait = Duration::try_from_secs_f64(wait_s).unwrap_or_default();
+        let asked = py.detach(|| self.0.take_questions(wait));
+        asked.into_iter().map(|asked| tokens::question(py, asked)).collect()
+    }
+
+    /// The keys were read; the token is checked again.
+    fn answer_keys(&self, number: u64) {
+        self.0.answer(number, Answer::KeysRead);
+    }
+
+    /// Whether a client is let in, and as whom; None if nobody could say.
+    fn answer_login(&self, number: u64, allowed: Option<bool>, who: Option<AllowedDict>) {
+        let answer = match (allowed, who) {
+            (Some(true), Some(who)) => who.into(),
+            (None, _) => Answer::Unanswered,
+            _ => Answer::Denied,
+        };
+        self.0.answer(number, answer);
     }
 
     /// Reads the TLS files of a listener again; returns how many open connections were ended because their

@@ -18,6 +18,7 @@ mod samples;
 mod secret_file;
 mod status;
 mod table;
+mod tokens;
 mod topics;
 
 use pyo3::prelude::*;
@@ -43,5 +44,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     samples::register(module)?;
     secret_file::register(module)?;
     table::register(module)?;
+    tokens::register(module)?;
     topics::register(module)
 }

@@ -12,6 +12,7 @@ use slipring_core::{
 };
 
 use crate::access::{self, AccessDict};
+use crate::tokens::TokenRules;
 
 pyo3::import_exception!(slipring.errors, PlanError);
 
@@ -140,7 +141,11 @@ fn bound(number: u64) -> Option<u64> {
 
 /// Everything the control plane decides, immutable.
 #[pyclass(frozen, module = "slipring._native")]
-pub(crate) struct Plan(pub(crate) slipring_core::Plan);
+pub(crate) struct Plan {
+    pub(crate) plan: slipring_core::Plan,
+    /// Whether the tokens that are accepted stay as they are.
+    pub(crate) keeps_tokens: bool,
+}
 
 #[pymethods]
 impl Plan {
@@ -148,7 +153,7 @@ impl Plan {
     #[expect(clippy::too_many_arguments, reason = "each has its name in Python")]
     #[pyo3(signature = (
         limits, *, listeners, journal, priorities, table, sys_interval_s, server_reference, users,
-        anonymous, requests, access
+        anonymous, requests, access, tokens=None, asks=false
     ))]
     fn new(
         limits: LimitsDict,
@@ -162,9 +167,13 @@ impl Plan {
         anonymous: bool,
         requests: RequestsDict,
         access: AccessDict,
+        tokens: Option<PyRef<'_, TokenRules>>,
+        asks: bool,
     ) -> PyResult<Self> {
         let users = make_users(users)?;
-        Ok(Self(slipring_core::Plan {
+        let keeps_tokens = tokens.is_none();
+        let tokens = tokens.map(|rules| Arc::clone(&rules.0)).unwrap_or_default();
+        let plan = slipring_core::Plan {
             limits: limits.0,
             listeners: listeners.into_iter().map(|limits| limits.0).collect(),
             server_reference,
@@ -176,9 +185,10 @@ impl Plan {
             journal_bytes_max: bound(journal.bytes_max),
             journal: JournalRule::new(journal.topics).map_err(refused)?,
             requests: requests.rules()?,
-            authentication: Authentication { users, anonymous },
+            authentication: Authentication { users, anonymous, tokens, asks },
             access: Arc::new(access.policy()?),
-        }))
+        };
+        Ok(Self { plan, keeps_tokens })
     }
 
     /// Whether rules allow this, and the index of the rule that decided; None if none is about it.
@@ -191,11 +201,11 @@ impl Plan {
         right: &str,
         topic: &str,
     ) -> PyResult<(bool, Option<usize>)> {
-        access::decide(&self.0, (user, roles, claims, client_id), right, topic)
+        access::decide(&self.plan, (user, roles, claims, client_id), right, topic)
     }
 
     fn __repr__(&self) -> String {
-        format!("{:?}", self.0)
+        format!("{:?}", self.plan)
     }
 }
 

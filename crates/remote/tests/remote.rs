@@ -155,7 +155,7 @@ fn only_a_user_with_the_right_reads_the_journal() {
     write(&folder.0, 10);
     let verifier = || Verifier::new(b"pencil", b"salt of 16 bytes", 4096).unwrap();
     let users = Users::new([("lake".into(), verifier()), ("pump".into(), verifier())]).unwrap();
-    let authentication = Authentication { users, anonymous: true };
+    let authentication = Authentication { users, anonymous: true, ..Authentication::default() };
     let plan = Plan { authentication, access: lake_reads(), ..Plan::default() };
     let engine = start(Some(&folder.0), "127.0.0.1:0", plan);
     let open = |user: Option<&str>, password: &str| {
@@ -191,7 +191,7 @@ fn a_name_given_before_there_were_users_is_no_proof() {
     let mut journal = RemoteJournal::open(address, options, None).unwrap();
     let verifier = Verifier::new(b"pencil", b"salt of 16 bytes", 4096).unwrap();
     let users = Users::new([("lake".into(), verifier)]).unwrap();
-    let authentication = Authentication { users, anonymous: false };
+    let authentication = Authentication { users, anonymous: false, ..Authentication::default() };
     engine.apply(Plan { authentication, access: lake_reads(), ..Plan::default() });
     assert_eq!(refusal(journal.end_offset().unwrap_err()).0, RefusalReason::NotAllowed);
 }

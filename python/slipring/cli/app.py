@@ -27,6 +27,7 @@ from slipring.cli.sessions import clients, sessions
 from slipring.cli.stream import stream
 from slipring.cli.subscribe import subscribe
 from slipring.cli.table import table
+from slipring.cli.token import token
 from slipring.cli.watch_requests import requests, subscribers
 
 app = typer.Typer(
@@ -43,6 +44,7 @@ app.add_typer(dictionary, name="dictionary")
 app.add_typer(stream, name="stream")
 app.add_typer(sessions, name="sessions")
 app.add_typer(clients, name="clients")
+app.add_typer(token, name="token")
 
 
 def _version(wanted: bool) -> None:

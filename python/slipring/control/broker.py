@@ -6,6 +6,7 @@ import logging
 import os
 import secrets
 import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +25,24 @@ from slipring.control.memory import share_free_memory
 from slipring.control.overview import WINDOW_S, Overview
 from slipring.control.plan import make_plan
 from slipring.control.pulse import Pulse
+from slipring.control.question_desk import QuestionDesk
 from slipring.control.receipt import log_lines
 from slipring.control.reload import applied_text, reload, waiting_text
 from slipring.control.row_rates import stream_row
 from slipring.control.tls_watch import TlsWatch
+from slipring.control.token_issuing import ClaimValue, IssuedToken, issue
+from slipring.control.tokens import Tokens
 from slipring.discovery.announcement import Announcement
 from slipring.discovery.endpoint import Endpoint
-from slipring.errors import ConfigError, EngineError, ListenError, SecretError, StartError
-from slipring.native import Engine, Listener, check_secret_file, version
+from slipring.errors import (
+    ConfigError,
+    EngineError,
+    ListenError,
+    SecretError,
+    StartError,
+    TokenError,
+)
+from slipring.native import Engine, Listener, TokenRules, check_secret_file, version
 
 POLL_S = 0.25
 """How often the control plane fetches the engine's events and counters."""
@@ -66,7 +77,8 @@ class Broker:
         self.polled = asyncio.Condition()
         archive, folder = archive_location(config), _journal_folder(config)
         share_free_memory()
-        self.engine = _start(config, folder)
+        self.tokens = _tokens(config, self._apply_tokens)
+        self.engine = _start(config, folder, self.tokens.rules)
         self.log = BrokerLog(config.name, self.engine)
         try:
             self.log.apply(config.log)
@@ -88,6 +100,7 @@ class Broker:
         self._tls = TlsWatch(self.engine, config.listeners)
         self._budget = BudgetWatch()
         self.consumers = ConsumerWatch(folder)
+        self._questions = QuestionDesk(self.engine, self.tokens, config)
         if self.receipt:
             for level, line in log_lines(self.receipt):
                 log.log(level, "%s", line)
@@ -103,7 +116,12 @@ class Broker:
         """Apply what can change while running; after a ConfigError nothing has changed."""
         found = reload(self.config, wanted, journaling=self.receipt is not None)
         self.log.apply(found.config.log)
-        self.engine.apply(make_plan(found.config))
+        try:
+            rules = self.tokens.follow(found.config)
+        except TokenError as error:
+            raise ConfigError(str(error)) from None
+        self.engine.apply(make_plan(found.config, rules))
+        self._questions.follow(found.config)
         self._tls.read_all()
         self.config = found.config
         for change in found.applied:
@@ -117,6 +135,28 @@ class Broker:
             log.info("config: read again, nothing has changed")
         for doubt in found.config.doubts if found.applied else ():
             log.warning("config: %s", doubt)
+
+    def _apply_tokens(self, rules: TokenRules) -> None:
+        self.engine.apply_tokens(rules)
+
+    def issue_token(
+        self,
+        user: str,
+        roles: Sequence[str] = (),
+        claims: Mapping[str, ClaimValue] | None = None,
+        lifetime_s: int | None = None,
+    ) -> IssuedToken:
+        """Make a token of our own; TokenError says why not."""
+        if not self.config.token.enabled:
+            raise TokenError("this broker makes no tokens; set enabled = true under [token]")
+        folder, section = self.tokens.folder, self.config.token
+        made = issue(folder, section, user, roles=roles, claims=claims, lifetime_s=lifetime_s)
+        self.tokens.poll()  # the key may be new
+        return made
+
+    def verify_token(self, text: str) -> dict[str, Any]:
+        """Who a token names: user, roles, claims, issuer, id, expires_s; TokenError if refused."""
+        return self.tokens.rules.verify(text.encode(), int(time.time()))
 
     @property
     def trouble(self) -> Trouble | None:
@@ -150,7 +190,8 @@ class Broker:
                     self.polled.notify_all()
                 await _wait(stop, POLL_S)
         finally:
-            stops = [self.engine.stop, *([self.archive.stop] if self.archive else [])]
+            stops = [self.engine.stop, self._questions.stop]
+            stops += [self.archive.stop] if self.archive else []
             stop.set()
             await asyncio.gather(*map(asyncio.to_thread, stops), self.discovery.close(), watching)
             if not self.engine.failure:
@@ -159,6 +200,7 @@ class Broker:
 
     def poll(self) -> None:
         """Fetch events and counters once."""
+        self.tokens.poll()
         events, lost, more = self.engine.take_events()
         now_ns, now_s = time.time_ns(), time.monotonic()
         self.overview.lines_max = self.config.log.burst
@@ -198,10 +240,17 @@ class Broker:
             self.log.write(healed)
 
 
-def _start(config: Config, journal: Path | None) -> Engine:
+def _tokens(config: Config, apply: Callable[[TokenRules], None]) -> Tokens:
+    try:
+        return Tokens(config, apply)
+    except TokenError as error:
+        raise StartError(str(error)) from None
+
+
+def _start(config: Config, journal: Path | None, tokens: TokenRules) -> Engine:
     try:
         return Engine(
-            make_plan(config),
+            make_plan(config, tokens),
             listeners=[_listener(section) for section in config.listeners],
             journal=journal,
             segment_bytes=config.journal.segment_bytes,

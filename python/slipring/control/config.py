@@ -17,6 +17,13 @@ from slipring.control.mistakes import explain
 from slipring.control.priorities import PrioritySection, hidden_rules
 from slipring.control.requests import BalanceSection, RequestSection
 from slipring.control.section import Section, between
+from slipring.control.token_sections import (
+    ISSUERS_MAX,
+    HookSection,
+    IssuerSection,
+    TokenSection,
+    refuse_twins,
+)
 from slipring.control.users import UserSection, refuse_duplicates
 from slipring.errors import ConfigError
 
@@ -144,11 +151,31 @@ class Config(Section):
     )
 
     access: AccessSection = AccessSection()
+    token: TokenSection = TokenSection()
+    hook: HookSection = HookSection()
+    issuer: Annotated[tuple[IssuerSection, ...], AfterValidator(refuse_twins)] = Field(
+        (), max_length=ISSUERS_MAX, description="Others whose tokens are accepted."
+    )
+
+    @property
+    def token_folder(self) -> Path:
+        """The folder of our own signing keys, and of what was revoked."""
+        return self.token.folder or self.data / "tokens"
+
+    @property
+    def asks_or_checks(self) -> bool:
+        """Whether clients prove themselves by tokens, or by a service that is asked."""
+        return self.token.enabled or bool(self.issuer) or bool(self.hook.url)
+
+    @property
+    def can_tell_apart(self) -> bool:
+        """Whether a client must prove who it is on every listener."""
+        return bool(self.user) or self.asks_or_checks
 
     @property
     def has_users(self) -> bool:
         """Whether clients differ by who they are: then rights are asked for."""
-        named = bool(self.user) or bool(self.access.rule)
+        named = self.can_tell_apart or bool(self.access.rule)
         return named or any(listener.proves for listener in self.listeners)
 
     @property
@@ -159,6 +186,12 @@ class Config(Section):
         # Skips validation, which reserves this name.
         mqtt = ListenerSection.model_construct(name=MQTT, listen=self.mqtt.listen)
         return (mqtt, *self.listener)
+
+    @model_validator(mode="after")
+    def _has_one_own_issuer(self) -> "Config":
+        if self.token.enabled and self.token.issuer in [one.issuer for one in self.issuer]:
+            raise ValueError("an [[issuer]] has the issuer of [token]; give ours another")
+        return self
 
     @model_validator(mode="after")
     def _can_be_reached(self) -> "Config":
@@ -184,7 +217,7 @@ class Config(Section):
     @model_validator(mode="after")
     def _is_safe(self) -> "Config":
         for listener in self.listeners:
-            is_guarded = listener.is_loopback or listener.proves or bool(self.user)
+            is_guarded = listener.is_loopback or listener.proves or self.can_tell_apart
             if not (is_guarded or self.allow_anonymous):
                 raise ValueError(
                     f"{_key(listener)} = '{listener.listen}' {_OPEN} add a [[user]], ask for "

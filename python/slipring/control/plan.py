@@ -5,11 +5,14 @@ from slipring.control.config import Config
 from slipring.control.journal import DurabilitySection
 from slipring.control.memory import default_budget_bytes
 from slipring.control.priorities import PrioritySection
-from slipring.native import Plan
+from slipring.native import Plan, TokenRules
 
 
-def make_plan(config: Config) -> Plan:
-    """Collect everything the engine needs to decide without asking Python."""
+def make_plan(config: Config, tokens: TokenRules | None = None) -> Plan:
+    """Collect everything the engine needs to decide without asking Python.
+
+    Without `tokens` a running engine keeps those that it has.
+    """
     return Plan(
         config.limits.model_dump()
         | {"memory_bytes": config.limits.memory_bytes or default_budget_bytes()},
@@ -21,6 +24,8 @@ def make_plan(config: Config) -> Plan:
         server_reference=config.mqtt.server_reference or None,
         users={user.name: user.password.get_secret_value() for user in config.user},
         anonymous=config.allow_anonymous,
+        tokens=tokens,
+        asks=bool(config.hook.url),
         access=policy(
             config.access,
             {user.name: user.roles for user in config.user},

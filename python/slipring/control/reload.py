@@ -14,6 +14,7 @@ from slipring.control.log_section import LogServerSection
 from slipring.control.mistakes import explain
 from slipring.control.priorities import PrioritySection
 from slipring.control.section import Section
+from slipring.control.token_sections import IssuerSection
 from slipring.control.users import UserSection
 from slipring.errors import ConfigError
 
@@ -46,6 +47,8 @@ def reload(running: Config, wanted: Config, *, journaling: bool) -> Reload:
     config = _checked(_meanwhile(running, wanted, journaling=journaling))
     if running.user and not config.user and not config.allow_anonymous:
         raise ConfigError(_NOBODY_LEFT)
+    if running.can_tell_apart and not (config.can_tell_apart or config.allow_anonymous):
+        raise ConfigError(_NOBODY_PROVES)
     return Reload(config, _changes(running, config), _changes(config, wanted))
 
 
@@ -56,9 +59,15 @@ _NOBODY_LEFT = (
 """Mosquitto let everyone in after a password file was emptied (CVE-2018-12550)."""
 
 
+_NOBODY_PROVES = (
+    "there is no [token], [[issuer]] or [hook] in the file any more, and nobody would have to "
+    "prove who they are; if that is intended, write allow_anonymous = true"
+)
+
+
 def applied_text(change: Change) -> str:
     """Describe a change that is in force now."""
-    if isinstance(change.before or change.after, UserSection | ListenerSection):
+    if isinstance(change.before or change.after, UserSection | ListenerSection | IssuerSection):
         return f"{change.key} {_fate(change)}"
     if isinstance(change.after, SecretStr):
         user, _, field = change.key.rpartition(": ")
@@ -139,7 +148,7 @@ def _flat(config: Config) -> dict[str, object]:
     for name, value in config:
         if isinstance(value, Section):
             flat |= {f"{name}.{key}": inner for key, inner in value}
-        elif name in ("listener", "user"):
+        elif name in ("listener", "user", "issuer"):
             flat |= {f"{name} '{one.name}'": one for one in value}
         else:
             flat[name] = value

@@ -6,14 +6,22 @@ mod scram;
 #[cfg(test)]
 mod scram_tests;
 mod secret;
+mod token;
 mod users;
 mod verifier;
 
 pub use scram::NONCE_BYTES;
 pub(crate) use scram::{METHOD, Proven, Scram};
 pub use secret::{Password, Secret};
+pub(crate) use token::TOKEN_METHOD;
+pub use token::{
+    TOKEN_BYTES_MAX, TokenAlgorithm, TokenError, TokenGrant, TokenIssuer, TokenKeyError, TokenKeys,
+    TokenRules, TokenSigner,
+};
 pub use users::Users;
 pub use verifier::{Verifier, VerifierError};
+
+use std::sync::Arc;
 
 use slipring_wire::{Reason, Violation};
 
@@ -24,6 +32,10 @@ pub struct Authentication {
     pub users: Users,
     /// Whether a client without user name and password is let in although there are users.
     pub anonymous: bool,
+    /// Which tokens are accepted.
+    pub tokens: Arc<TokenRules>,
+    /// Whether a service elsewhere is asked about a client whose password no user here has.
+    pub asks: bool,
 }
 
 /// How a client proves its user name.
@@ -33,8 +45,8 @@ pub enum Proof {
     Nothing,
     /// With a password, which is not checked yet.
     Password(Password),
-    /// It has proved it with AUTH packets. This is the broker's own proof, for CONNACK.
-    Exchanged(String),
+    /// It has proved it with AUTH packets, by this method. The text is the broker's own proof, for CONNACK.
+    Exchanged(&'static str, String),
 }
 
 /// The decision about a client that wants to connect.
@@ -44,6 +56,10 @@ pub enum Verdict<'a> {
     Accepted,
     /// It is let in if this is the user's password: see [`Users::verify_password`].
     Check(&'a str, &'a Password),
+    /// It is let in if this token is accepted: see [`TokenRules::verify`].
+    CheckToken(&'a Password),
+    /// It is let in if the service elsewhere says so.
+    Ask(&'a Password),
     /// It is not let in.
     Refused(Violation),
 }
@@ -58,6 +74,11 @@ const UNPROVED: Violation =
     Violation { reason: Reason::NotAuthorized, what: "a user name and a password are needed" };
 
 impl Authentication {
+    /// Whether every client is let in, because there is nothing that tells clients apart.
+    pub fn is_open(&self) -> bool {
+        self.users.is_empty() && self.tokens.is_empty() && !self.asks
+    }
+
     /// Decides about a client; `certified` says that a certificate has proved its name already.
     pub fn judge<'a>(
         &self,
@@ -66,10 +87,18 @@ impl Authentication {
         certified: bool,
     ) -> Verdict<'a> {
         match (user_name, proof) {
-            (_, Proof::Exchanged(_)) => Verdict::Accepted,
-            _ if certified || self.users.is_empty() => Verdict::Accepted,
+            (_, Proof::Exchanged(..)) => Verdict::Accepted,
+            _ if certified || self.is_open() => Verdict::Accepted,
             (None, Proof::Nothing) if self.anonymous => Verdict::Accepted,
             (None, Proof::Nothing) => Verdict::Refused(UNPROVED),
+            (_, Proof::Password(password)) if self.tokens.is_token(password.as_ref()) => {
+                Verdict::CheckToken(password)
+            }
+            (name, Proof::Password(password))
+                if self.asks && name.is_none_or(|name| !self.users.has(name)) =>
+            {
+                Verdict::Ask(password)
+            }
             (Some(name), Proof::Password(password)) => Verdict::Check(name, password),
             _ => Verdict::Refused(WRONG), // no password is not a match (CVE-2016-9877)
         }
@@ -78,11 +107,14 @@ impl Authentication {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use super::*;
 
     fn authentication(anonymous: bool) -> Authentication {
         let verifier = Verifier::new(b"pencil", b"salt of 16 bytes", 4096).unwrap();
-        Authentication { users: Users::new([("user".into(), verifier)]).unwrap(), anonymous }
+        let users = Users::new([("user".into(), verifier)]).unwrap();
+        Authentication { users, anonymous, ..Authentication::default() }
     }
 
     #[test]
@@ -99,7 +131,12 @@ mod tests {
             (None, given(), wrong, wrong),
             (Some("user"), given(), check("user"), check("user")),
             (Some("nobody"), given(), check("nobody"), check("nobody")),
-            (Some("user"), Proof::Exchanged("v=".into()), Verdict::Accepted, Verdict::Accepted),
+            (
+                Some("user"),
+                Proof::Exchanged(METHOD, "v=".into()),
+                Verdict::Accepted,
+                Verdict::Accepted,
+            ),
         ];
         for (user_name, proof, strict, open) in rows {
             assert_eq!(authentication(false).judge(user_name, &proof, false), strict);
@@ -111,9 +148,41 @@ mod tests {
     }
 
     #[test]
+    fn a_token_is_told_from_a_password_and_others_are_asked_about() {
+        let issuer = TokenIssuer::new("us", TokenKeys::default());
+        let tokens = Arc::new(TokenRules::new(vec![issuer], HashMap::new(), HashMap::new()));
+        let with_tokens = Authentication { tokens, ..authentication(false) };
+        let with_both = Authentication { asks: true, ..with_tokens.clone() };
+        let (token, password) =
+            (Password::from(&b"eyJhbGciOiJub25lIn0.."[..]), Password::from(&b"ey.."[..]));
+        let judge = |authentication: &Authentication, name, given: &Password| {
+            let proof = Proof::Password(given.clone());
+            format!("{:?}", authentication.judge(name, &proof, false))
+        };
+        let rows = [
+            (&with_tokens, Some("user"), &token, "CheckToken(Password)"),
+            (&with_tokens, None, &token, "CheckToken(Password)"),
+            (&with_tokens, Some("user"), &password, "Check(\"user\", Password)"),
+            (&with_both, Some("user"), &password, "Check(\"user\", Password)"),
+            (&with_both, Some("else"), &password, "Ask(Password)"),
+            (&with_both, None, &token, "CheckToken(Password)"),
+            (&authentication(false), Some("user"), &token, "Check(\"user\", Password)"),
+        ];
+        for (authentication, name, given, verdict) in rows {
+            assert_eq!(judge(authentication, name, given), verdict);
+        }
+        let only_tokens = Authentication { users: Users::default(), ..with_tokens };
+        assert_eq!(only_tokens.judge(None, &Proof::Nothing, false), Verdict::Refused(UNPROVED));
+    }
+
+    #[test]
     fn nothing_secret_is_shown() {
         let shown = format!("{:?}", authentication(false));
-        assert_eq!(shown, "Authentication { users: Users(1), anonymous: false }");
+        let rest = "tokens: TokenRules(0 issuers, 0 revoked), asks: false";
+        assert_eq!(
+            shown,
+            format!("Authentication {{ users: Users(1), anonymous: false, {rest} }}")
+        );
         assert_eq!(format!("{:?}", Password::from(&b"pencil"[..])), "Password");
         assert_eq!(format!("{:?}", Secret::from([1; 32])), "Secret");
     }

@@ -52,10 +52,11 @@ impl Conversation {
         let number = |id| connect.properties.number(id);
         self.explain = number(PropertyId::RequestProblemInformation) != Some(0);
         self.packet_bytes = number(PropertyId::MaximumPacketSize).unwrap_or(u32::MAX);
+        self.method = authenticating::method_of(connect.properties)?;
         self.check_connect(connect)?;
         let opening = Box::new(self.opening(connect));
         self.check_welcome(&opening)?;
-        Ok(match connect.properties.get(PropertyId::AuthenticationMethod) {
+        Ok(match self.method {
             Some(_) => self.begin(Some(opening), connect.properties),
             None => Action::Open(opening),
         })
@@ -108,7 +109,6 @@ impl Conversation {
     }
 
     fn check_connect(&self, connect: &Connect<'_>) -> Result<(), Stop> {
-        authenticating::check_method(connect.properties)?;
         if connect.client_id.len() > self.limits.client_id_bytes {
             let what = "the client identifier is too long";
             return Err(Stop::at(Limit::ClientIdBytes, Reason::ClientIdentifierNotValid, what));
@@ -180,8 +180,8 @@ impl Conversation {
         if opening.expiry_s != opening.asked_expiry_s {
             offer.push(PropertyId::SessionExpiryInterval, Value::Four(opening.expiry_s));
         }
-        if let Proof::Exchanged(answer) = &opening.proof {
-            authenticating::push_data(&mut offer, answer);
+        if let Proof::Exchanged(method, answer) = &opening.proof {
+            authenticating::push_data(&mut offer, method, answer);
         }
         offer
     }

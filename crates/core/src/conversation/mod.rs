@@ -16,7 +16,7 @@ use slipring_wire::{
 };
 
 use crate::{Limit, Limits, Stop};
-use authenticating::PendingAuthentication;
+use authenticating::{ExchangeMethod, PendingAuthentication};
 
 /// The state of one connection.
 #[derive(Debug)]
@@ -31,6 +31,8 @@ pub struct Conversation {
     explain: bool,
     /// The largest packet that the client accepts.
     packet_bytes: u32,
+    /// The authentication method that CONNECT names.
+    method: Option<ExchangeMethod>,
     /// An enhanced authentication that is not finished.
     pending: Option<Box<PendingAuthentication>>,
     /// The user name that the last one has proved.
@@ -84,6 +86,7 @@ impl Conversation {
             expiry_s: 0,
             explain: true,
             packet_bytes: u32::MAX,
+            method: None,
             pending: None,
             proven: None,
         }

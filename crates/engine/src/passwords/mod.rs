@@ -8,18 +8,25 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use line::{Asker, CheckLine};
 use ring::rand::{SecureRandom, SystemRandom};
-use slipring_core::{Owner, Password, Plan, Secret};
+use slipring_core::{Owner, Password, Plan, Secret, TokenError, TokenGrant};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use crate::clock::Clock;
 use crate::locks::lock;
+use crate::questions::Answer;
 
 /// The result of a check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Checked {
     Right,
     Wrong,
+    /// The token was accepted.
+    Accepted(Box<TokenGrant>),
+    /// The token was not.
+    Refused(TokenError),
+    /// The control plane has answered.
+    Answered(Answer),
     /// Not checked: too many of the same address wait.
     Busy,
 }
@@ -51,6 +58,8 @@ struct Inbox {
 struct Check {
     plan: Arc<Plan>,
     password: Password,
+    /// Whether the password is a token.
+    is_token: bool,
     answer: oneshot::Sender<Checked>,
 }
 
@@ -81,10 +90,33 @@ impl Passwords {
         name: &str,
         password: Password,
     ) -> impl Future<Output = Checked> + Send + 'static {
+        self.enter(plan, address, name, password, false)
+    }
+
+    /// Checks a token in the same way: a signature takes a tenth of a millisecond, and forged ones wait behind the
+    /// others.
+    pub fn check_token(
+        self: Arc<Self>,
+        plan: Arc<Plan>,
+        address: &str,
+        name: &str,
+        token: Password,
+    ) -> impl Future<Output = Checked> + Send + 'static {
+        self.enter(plan, address, name, token, true)
+    }
+
+    fn enter(
+        self: Arc<Self>,
+        plan: Arc<Plan>,
+        address: &str,
+        name: &str,
+        password: Password,
+        is_token: bool,
+    ) -> impl Future<Output = Checked> + Send + 'static {
         let (answer, answered) = oneshot::channel();
         let asker = Asker { source: Owner::of(None, address), name: name.into() };
         let mut inbox = lock(&self.inbox);
-        inbox.arrived.push((asker, Check { plan, password, answer }));
+        inbox.arrived.push((asker, Check { plan, password, is_token, answer }));
         let is_first = !std::mem::replace(&mut inbox.is_checking, true);
         drop(inbox);
         if is_first {
@@ -111,7 +143,14 @@ impl Passwords {
         let Some((asker, check)) = line.next(self.clock.now()) else { return };
         let users = &check.plan.authentication.users;
         let password = check.password.as_ref();
-        let checked = if users.verify_password(&asker.name, password, &self.secret) {
+        let checked = if check.is_token {
+            let now_s = self.clock.now_ns() / 1_000_000_000;
+            let verified = check.plan.authentication.tokens.verify(password, now_s);
+            if verified.is_err() {
+                line.note_wrong(&asker, self.clock.now());
+            }
+            verified.map_or_else(Checked::Refused, |grant| Checked::Accepted(Box::new(grant)))
+        } else if users.verify_password(&asker.name, password, &self.secret) {
             let fingerprint = users.fingerprint(&asker.name, password, &self.secret);
             self.remember(fingerprint, users.len());
             Checked::Right
@@ -174,7 +213,8 @@ mod tests {
     fn plan(salt: &[u8]) -> Arc<Plan> {
         let verifier = Verifier::new(b"pencil", salt, 4096).unwrap();
         let users = Users::new([("user".to_owned(), verifier)]).unwrap();
-        let authentication = Authentication { users, anonymous: false };
+        let authentication =
+            Authentication { users, anonymous: false, ..Authentication::default() };
         Arc::new(Plan { authentication, ..Plan::default() })
     }
 

@@ -30,7 +30,7 @@ pub fn engine(folder: &Path) -> Engine {
         limits: Limits { session_expiry_s: u32::MAX, retained_messages: 3, ..Limits::default() },
         journal: JournalRule::new(vec!["#".into()]).unwrap(),
         durability: DurabilityRule::default(),
-        authentication: Authentication { users, anonymous: true },
+        authentication: Authentication { users, anonymous: true, ..Authentication::default() },
         ..Plan::default()
     };
     Engine::start(&settings, plan).unwrap()

@@ -41,7 +41,7 @@ fn a_name_that_a_certificate_proves_needs_no_password() {
     let engine = engine(papers::listener(files.tls_with_clients(ClientCertificates::Optional)));
     let verifier = Verifier::new(b"pencil", b"a salt, 16 bytes", 4096).unwrap();
     let users = Users::new([("user".to_owned(), verifier)]).unwrap();
-    let authentication = Authentication { users, anonymous: false };
+    let authentication = Authentication { users, anonymous: false, ..Authentication::default() };
     engine.apply(Plan { authentication, ..Plan::default() });
     let known = files.authority.sign(&[], "aircraft-7");
     let dial = |paper| dial::tls(engine.address(), &files.authority.client(paper));

@@ -1,0 +1,220 @@
+"""The folder of our own tokens: signing keys and what was revoked. Each file is replaced whole.
+
+Commands and the running broker use it at the same time; a lock file keeps them in turn.
+"""
+
+import fcntl
+import json
+import os
+import secrets
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from slipring.control.folder import OTHERS, make_private
+from slipring.errors import PlanError, TokenError
+from slipring.native import make_token_key, public_token_key
+
+KEYS, REVOKED, LOCK = "keys.json", "revoked.json", "lock"
+REVOKED_MAX = 100_000
+"""Tokens, and users, that can be revoked at once; those that have ended are forgotten."""
+KEYS_MAX = 64
+ROUND_S = 3_600
+"""The end of a key's tokens is noted in steps, so that few tokens make it written again."""
+
+
+@dataclass(frozen=True, slots=True)
+class SigningKey:
+    """A key of ours; the newest signs, all of them check."""
+
+    private: str
+    """The private key as a JSON Web Key; never shown."""
+    made_s: int
+    ends_s: int
+    """Its last token has ended by then."""
+
+    @property
+    def id(self) -> str:
+        """The key identifier."""
+        return public_token_key(self.private)[0]
+
+    @property
+    def public(self) -> str:
+        """The public key as a JSON Web Key."""
+        return public_token_key(self.private)[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Revoked:
+    """What was taken back."""
+
+    tokens: dict[str, int]
+    """By token identifier: when it can be forgotten."""
+    users: dict[str, int]
+    """By user: tokens made until this second are not accepted."""
+
+
+class TokenFolder:
+    """Signing keys and revocations in one folder, for its owner only."""
+
+    def __init__(self, path: Path) -> None:
+        """Use this folder; it is made at the first write."""
+        self.path = path
+
+    def keys(self) -> list[SigningKey]:
+        """All keys, oldest first; empty before the first use."""
+        stored = self._read(KEYS)
+        if stored is None:
+            return []
+        try:
+            found = [
+                SigningKey(json.dumps(one["key"]), int(one["made_s"]), int(one["ends_s"]))
+                for one in stored["keys"]
+            ]
+            for key in found:
+                public_token_key(key.private)
+        except (KeyError, TypeError, ValueError, PlanError):
+            raise TokenError(self._damaged(KEYS)) from None
+        return found
+
+    def signing_key(self) -> SigningKey:
+        """The key that signs; made at the first use."""
+        keys = self.keys() or self._first_key()
+        return keys[-1]
+
+    def _first_key(self) -> list[SigningKey]:
+        with self._locked():
+            if not self.keys():  # somebody else may have been first
+                self._write_keys([_made(time.time())])
+        return self.keys()
+
+    def rotate(self, now_s: float, *, keeps: bool = True) -> SigningKey:
+        """Make a new key that signs from now on; earlier ones check until their tokens end.
+
+        Without `keeps` they are removed, and their tokens are refused at once.
+        """
+        with self._locked():
+            live = [key for key in self.keys() if key.ends_s > now_s] if keeps else []
+            kept = live[-KEYS_MAX + 1 :]
+            made = _made(now_s)
+            self._write_keys([*kept, made])
+        return made
+
+    def note_end(self, key: SigningKey, ends_s: int) -> None:
+        """Note until when tokens of a key last, before one is handed out."""
+        if ends_s <= key.ends_s:
+            return
+        until_s = -(-ends_s // ROUND_S) * ROUND_S
+        with self._locked():
+            noted = [
+                replace(one, ends_s=max(one.ends_s, until_s)) if one.id == key.id else one
+                for one in self.keys()
+            ]
+            self._write_keys(noted)
+
+    def revoked(self) -> Revoked:
+        """What was taken back. A damaged file is an error: it must not mean that nothing was."""
+        stored = self._read(REVOKED)
+        if stored is None:
+            return Revoked({}, {})
+        try:
+            tokens = {str(name): int(at_s) for name, at_s in stored["tokens"].items()}
+            users = {str(name): int(at_s) for name, at_s in stored["users"].items()}
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise TokenError(self._damaged(REVOKED)) from None
+        return Revoked(tokens, users)
+
+    def revoke_token(self, token_id: str, ends_s: int) -> None:
+        """Take a token back; it is forgotten after its end."""
+        with self._locked():
+            found = self.revoked()
+            self._write_revoked(Revoked(found.tokens | {token_id: ends_s}, found.users))
+
+    def revoke_user(self, user: str, until_s: int) -> None:
+        """Take back all tokens of a user that were made until now."""
+        with self._locked():
+            found = self.revoked()
+            self._write_revoked(Revoked(found.tokens, found.users | {user: until_s}))
+
+    def stamp(self) -> tuple[object, ...]:
+        """What changes when a file is replaced."""
+        return tuple(_stamp(self.path / name) for name in (KEYS, REVOKED))
+
+    def _write_keys(self, keys: list[SigningKey]) -> None:
+        listed = [
+            {"key": json.loads(key.private), "made_s": key.made_s, "ends_s": key.ends_s}
+            for key in keys
+        ]
+        self._write(KEYS, {"keys": listed})
+
+    def _write_revoked(self, revoked: Revoked) -> None:
+        now_s = time.time()
+        tokens = {name: ends_s for name, ends_s in revoked.tokens.items() if ends_s > now_s}
+        if max(len(tokens), len(revoked.users)) > REVOKED_MAX:
+            raise TokenError(
+                f"{REVOKED_MAX} tokens or users are revoked already; rotate the keys instead: "
+                "slipring token rotate --now"
+            )
+        self._write(REVOKED, {"tokens": tokens, "users": revoked.users})
+
+    def _read(self, name: str) -> Any:
+        file = self.path / name
+        try:
+            mode = stat.S_IMODE(file.stat().st_mode)
+            if mode & OTHERS:
+                raise TokenError(f"others can read {file} (mode {mode:04o}): chmod 600 {file}")
+            return json.loads(file.read_text())
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise TokenError(f"cannot read {file}: {error.strerror}") from None
+        except ValueError:
+            raise TokenError(self._damaged(name)) from None
+
+    def _write(self, name: str, content: dict[str, Any]) -> None:
+        file = self.path / name
+        fresh = file.with_suffix(".new")
+        fresh.unlink(missing_ok=True)
+        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
+            json.dump(content, out)
+            out.flush()
+            os.fsync(out.fileno())
+        fresh.replace(file)
+        folder = os.open(self.path, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        try:
+            make_private(self.path.parent)
+            make_private(self.path)
+            lock = os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise TokenError(f"cannot write to {self.path}: {error.strerror}") from None
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(lock)
+
+    def _damaged(self, name: str) -> str:
+        return f"{self.path / name} is damaged; restore it from a copy"
+
+
+def _made(now_s: float) -> SigningKey:
+    return SigningKey(make_token_key(secrets.token_bytes(32)), int(now_s), int(now_s))
+
+
+def _stamp(file: Path) -> tuple[int, ...] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_ino, found.st_size
