@@ -70,8 +70,8 @@ __all__ = [
     "make_token_key",
     "make_verifier",
     "match_topics",
-    "read_secret_file",
     "public_token_key",
+    "read_secret_file",
     "read_token_keys",
     "sign_token",
 ]

@@ -123,8 +123,14 @@ def nonce_of(body: bytes) -> bytes:
         (lambda _: [connack(b"v=AAAA")], "it accepts without asking"),
         (lambda _: [b"\x20\x03\0\0\0"], "it accepts without asking"),
         (lambda _: [auth(0x18, b"r=another,s=AAAA,i=4096")], "its nonce does not continue ours"),
-        (lambda nonce: [auth(0x18, b"r=" + nonce + b"x,s=AAAA,i=1")], "it asks for too few or too many"),
-        (lambda nonce: [auth(0x18, b"r=" + nonce + b"x,s=AAAA,i=99999999")], "it asks for too few or too many"),
+        (
+            lambda nonce: [auth(0x18, b"r=" + nonce + b"x,s=AAAA,i=1")],
+            "it asks for too few or too many",
+        ),
+        (
+            lambda nonce: [auth(0x18, b"r=" + nonce + b"x,s=AAAA,i=99999999")],
+            "it asks for too few or too many",
+        ),
         (
             lambda nonce: [auth(0x18, b"r=" + nonce + b"x,s=AAAA,i=4096"), connack(b"v=AAAA")],
             "its proof is wrong",

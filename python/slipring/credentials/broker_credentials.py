@@ -112,12 +112,19 @@ async def _called(source: TokenSource) -> str | bytes:
     if inspect.iscoroutinefunction(source):
         token: Any = await source()
     else:
-        token = await asyncio.to_thread(source)
+        token = await asyncio.to_thread(_in_thread, source)
         if inspect.isawaitable(token):
             token = await token
     if not isinstance(token, str | bytes):
         raise TypeError(f"a token is text or bytes, not {type(token).__name__}")
     return token
+
+
+def _in_thread(source: TokenSource) -> Any:
+    try:
+        return source()
+    except StopIteration as error:  # no future takes it: who waits would wait for ever
+        raise RuntimeError("StopIteration") from error
 
 
 def _some(token: bytes, url: str) -> bytes:

@@ -1,5 +1,6 @@
 //! The protocol as rows: bytes in, events and bytes out, at a time we choose.
 
+mod proving;
 mod publishing;
 mod receiving;
 mod reconnecting;

@@ -1,0 +1,235 @@
+"""Secrets come from files or the environment, and are in nothing that a broker writes or shows."""
+
+import contextlib
+import os
+import resource
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import slipring
+from slipring.control.config import load_config
+from slipring.errors import ConfigError
+from tests.access_rules import ALL
+from tests.auth.scram import verifier
+from tests.cli.authority import Authority
+from tests.running_broker import PATIENCE_S, RunningBroker
+
+STORED = verifier("pencil")
+
+
+def user(password: Any) -> str:
+    """The verifier that a configuration with this password has."""
+    config = load_config(user=[{"name": "gripen", "password": password}])
+    assert STORED not in repr(config) + str(config)
+    return config.user[0].password.get_secret_value()
+
+
+def test_a_secret_may_be_in_a_file_or_in_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "verifier"
+    file.touch(0o600)
+    file.write_text(f"{STORED}\n")
+    monkeypatch.setenv("GRIPEN", STORED)
+    for given in (STORED, {"file": str(file)}, {"env": "GRIPEN"}):
+        assert user(given) == STORED
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"env": "NO_SUCH"}, "the environment has no NO_SUCH"),
+        ({"file": "/no/such"}, "/no/such cannot be read"),
+        ({"file": "a", "env": "b"}, "a secret is a text"),
+        ({"secret": "hunter2"}, "a secret is a text"),
+        ({}, "a secret is a text"),
+    ],
+)
+def test_a_secret_that_is_not_there_is_told_with_its_key(given: dict[str, str], told: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        user(given)
+    assert str(error.value).startswith("configuration: user.0.password: ")
+    assert told in str(error.value)
+    assert "hunter2" not in str(error.value)
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o666])
+def test_a_file_that_others_can_read_is_refused_with_what_mends_it(
+    tmp_path: Path, mode: int
+) -> None:
+    file = tmp_path / "verifier"
+    file.write_text(STORED)
+    file.chmod(mode)
+    with pytest.raises(ConfigError, match=f"run: chmod 600 {file}"):
+        user({"file": str(file)})
+    subprocess.run(["chmod", "600", str(file)], check=True)
+    assert user({"file": str(file)}) == STORED
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_the_owner_of_a_file_counts_too(tmp_path: Path) -> None:
+    file = tmp_path / "verifier"
+    file.touch(0o600)
+    file.write_text(STORED)
+    os.chown(file, 12345, 12345)
+    with pytest.raises(ConfigError, match=f"belongs to another user; run: chown .* {file}"):
+        user({"file": str(file)})
+
+
+CONFIG = """
+core_dumps = {dumps}
+[log]
+level = "debug"
+[log.rooms]
+messages = "debug"
+requests = "debug"
+[[log.server]]
+kind = "otlp"
+address = "http://127.0.0.1:9"
+headers = {{ authorization = {{ env = "OTLP_SECRET" }} }}
+[[listener]]
+name = "secure"
+listen = "127.0.0.1:0"
+certificate = "{folder}/{server}.crt"
+key = "{folder}/{server}.key"
+[[user]]
+name = "by-file"
+password = {{ file = "{folder}/verifier" }}
+[[user]]
+name = "by-env"
+password = {{ env = "VERIFIER" }}
+[[user]]
+name = "inline"
+password = "{inline}"
+[token]
+enabled = true
+"""
+PASSWORDS = {"by-file": "secret-of-file", "by-env": "secret-of-env", "inline": "secret-inline"}
+WRONG = "a-wrong-secret"
+HEADER = "Bearer-otlp-secret"
+
+
+def start(folder: Path, *, dumps: bool = False) -> tuple[RunningBroker, list[str]]:
+    """A broker with a secret in every place, and all of them."""
+    stored = {name: verifier(password) for name, password in PASSWORDS.items()}
+    server = Authority.made(folder, "ca").server()
+    (folder / "verifier").touch(0o600)
+    (folder / "verifier").write_text(stored["by-file"])
+    config = folder / "broker.toml"
+    config.touch(0o600)
+    text = CONFIG.format(
+        folder=folder,
+        server=server.key.stem,
+        inline=stored["inline"],
+        dumps=str(dumps).lower(),
+    )
+    config.write_text(text + ALL)
+    known = {"VERIFIER": stored["by-env"], "OTLP_SECRET": HEADER}
+    running = RunningBroker.start(
+        folder / "data", "--config", str(config), environment={**os.environ, **known}
+    )
+    key = server.key.read_text().splitlines()[1]
+    return running, [*PASSWORDS.values(), *stored.values(), HEADER, WRONG, key]
+
+
+async def use(running: RunningBroker) -> str:
+    """Connects in every way, right and wrong; what the client said of it."""
+    said = []
+    for name, password in [*PASSWORDS.items(), ("nobody", WRONG), ("inline", WRONG)]:
+        for authentication in ("password", "scram"):
+            try:
+                async with slipring.connect(
+                    running.url,
+                    user=name,
+                    password=password,
+                    authentication=authentication,  # type: ignore[arg-type]
+                ) as bus:
+                    await bus.publish("a/b", b"1", qos=1)
+                    said.append(repr(bus) + repr(vars(bus)))
+            except slipring.ConnectError as error:
+                said.append(str(error))
+    with pytest.raises(slipring.ConnectError) as told:
+        await slipring.connect(running.url, token=WRONG)
+    return "".join([*said, str(told.value)])
+
+
+def shown(running: RunningBroker) -> str:
+    """What the console shows to anyone who asks."""
+    pages = []
+    for path in ("/api/status", "/metrics", "/api/clients", "/api/config", "/api/log", "/"):
+        with (
+            contextlib.suppress(OSError),  # there is no such page, or it wants a login
+            urllib.request.urlopen(f"{running.console}{path}", timeout=PATIENCE_S) as page,
+        ):
+            pages.append(page.read().decode(errors="replace"))
+    return "".join(pages)
+
+
+def told(*command: str) -> str:
+    """All that a command writes."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout + done.stderr
+
+
+async def test_no_secret_is_in_anything_that_a_broker_writes_or_shows(tmp_path: Path) -> None:
+    running, secrets = start(tmp_path)
+    said = await use(running) + shown(running)
+    processes = told("ps", "-eww", "-o", "args")
+    assert str(tmp_path) in processes
+    (tmp_path / "broker.toml").write_text("[[user]]\nname = 'x'\npassword = 'secret-inline'\n")
+    running.process.send_signal(signal.SIGHUP)
+    status = told(sys.executable, "-m", "slipring", "status", running.console, "--json")
+    while "nothing is changed" not in said:
+        assert running.process.stderr is not None
+        said += running.process.stderr.readline()
+    code, log = running.stop()
+    assert code == 0
+    assert "is not authenticated" in said + log
+    for secret in secrets:
+        for where in (said, log, status, processes):
+            assert secret not in where, secret
+
+
+def dumped(running: RunningBroker, number: signal.Signals) -> bool:
+    """Whether the system wrote a core dump, although the limit is raised from outside."""
+    pid, unlimited = running.process.pid, (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+    with contextlib.suppress(PermissionError):  # even root may not, in some containers
+        resource.prlimit(pid, resource.RLIMIT_CORE, unlimited)
+    os.kill(pid, number)
+    _, status = os.waitpid(pid, 0)
+    running.process.returncode = -number
+    running.process.communicate()
+    assert os.WTERMSIG(status) == number
+    return os.WCOREDUMP(status)
+
+
+@pytest.mark.parametrize("number", [signal.SIGABRT, signal.SIGSEGV])
+def test_a_broker_with_users_leaves_no_core_dump(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    running, secrets = start(tmp_path)
+    assert resource.prlimit(running.process.pid, resource.RLIMIT_CORE) == (0, 0)
+    assert not dumped(running, number)
+    for file in tmp_path.iterdir():
+        if file.is_file() and file.suffix not in (".toml", ".key", ".crt") and "core" in file.name:
+            content = file.read_bytes()
+            assert not any(secret.encode() in content for secret in secrets)
+
+
+@pytest.mark.skipif(
+    "/" in Path("/proc/sys/kernel/core_pattern").read_text(),
+    reason="core dumps of this machine go elsewhere",
+)
+def test_with_core_dumps_there_is_one_for_a_debugger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    running, _ = start(tmp_path, dumps=True)
+    assert dumped(running, signal.SIGSEGV)
