@@ -7,9 +7,9 @@ FOLDER/requests. Its port is the first line on standard output.
 """
 
 import json
+import select
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -97,8 +97,12 @@ class _Asked(BaseHTTPRequestHandler):
     def _wait(self, body: str) -> None:
         """Answer once the test has made the file `open`."""
         while not (self.folder / "open").exists():
-            time.sleep(0.01)
+            self._pause(0.01)
         self._send(200, body.encode())
+
+    def _pause(self, seconds: float) -> None:
+        """Until the client hangs up, or for so long."""
+        select.select([self.connection], [], [], seconds)
 
     def _drip(self, body: bytes) -> None:
         self.send_response(200)
@@ -106,7 +110,7 @@ class _Asked(BaseHTTPRequestHandler):
         self.end_headers()
         for at in range(len(body)):
             self.wfile.write(body[at : at + 1])
-            time.sleep(0.2)
+            self._pause(0.2)
 
     def _send(self, status: int, body: bytes, *headers: tuple[str, str]) -> None:
         self.send_response(status)

@@ -60,7 +60,7 @@ class ConsoleAccess:
                 f"a password is not sent to {self.console}: whoever reads the network would have "
                 "it; use the https:// address of the console, or ssh -L"
             )
-        pair = f"{self.user}:".encode() + self._password(self.user)
+        pair = f"{self.user}:".encode() + self.password
         return f"Basic {base64.b64encode(pair).decode()}"
 
     @property
@@ -71,12 +71,14 @@ class ConsoleAccess:
 
         return is_loopback(urlsplit(self.console).hostname or "")
 
-    def _password(self, user: str) -> bytes:
+    @cached_property
+    def password(self) -> bytes:
+        """The password of the user. A person is asked once."""
         if self.password_file is not None:
             return read_secret_file(self.password_file)
         if PASSWORD in os.environ:
             return os.environb[PASSWORD.encode()]
-        answer: str = typer.prompt(f"Password of {user}", hide_input=True, err=True)
+        answer: str = typer.prompt(f"Password of {self.user}", hide_input=True, err=True)
         return answer.encode()
 
 

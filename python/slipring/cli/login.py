@@ -30,7 +30,9 @@ def login(url: BrokerUrl = URL, *, console: ConsoleAccess) -> None:
         slipring sub --url mqtts://broker.example 'gripen/#'
     """
     name = console.user or typer.prompt("User", err=True)
-    answer = ask(replace(console, user=name), "/api/token", {})
+    access = replace(console, user=name)
+    asked = {"user": name, "password": access.password.decode()}
+    answer = ask(access, "/api/token", asked)
     token = answer.get("token")
     if not isinstance(token, str) or not token:
         raise ConnectError(f"the broker at {console.console} answered without a token")

@@ -10,7 +10,6 @@ from starlette.routing import BaseRoute, Route
 from slipring.console.authenticator import Authenticator
 from slipring.console.cookies import LoginCookie
 from slipring.console.oidc import FLOW_S, OidcClient, OidcError
-from slipring.control.audit import audit
 
 FIELD_MAX = 4_096
 """Characters of a code or a state."""
@@ -70,5 +69,6 @@ def _redirect(authenticator: Authenticator, request: Request) -> str:
 def _failed(authenticator: Authenticator, request: Request, why: str) -> Response:
     """Back to the form, which says so; the log has the reason."""
     authenticator.outcomes["wrong"] += 1
-    audit("login-refused", None, f"oidc: {why}", authenticator.address_of(request.scope))
+    address = authenticator.address_of(request.scope)
+    authenticator.broker.audit("login", address=address, outcome="refused", detail=f"oidc: {why}")
     return RedirectResponse("/#login-failed", 303)
