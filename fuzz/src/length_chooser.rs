@@ -20,10 +20,6 @@ impl SubscriptionChecks for LengthChooser {
         topics.len() % 7 > 0
     }
 
-    fn has_quota(&mut self) -> bool {
-        true
-    }
-
     fn is_list(&mut self, filter: &str) -> bool {
         filter.len() & 1 == 1
     }
