@@ -93,7 +93,10 @@ impl<Index: Copy + Into<u32>> Publishers<Index> {
         let muted = publisher.map(|publisher| &publisher.muted).filter(|muted| !muted.is_empty());
         for range in ranges {
             if let Some(muted) = muted.filter(|muted| muted.overlaps(&range)) {
-                return Err(range.into_iter().find(|index| muted.contains(*index)).unwrap_or_default());
+                return Err(range
+                    .into_iter()
+                    .find(|index| muted.contains(*index))
+                    .unwrap_or_default());
             }
             if !declared.is_some_and(|declared| declared.contains_range(&range)) {
                 let absent = |index: &u32| !declared.is_some_and(|known| known.contains(*index));

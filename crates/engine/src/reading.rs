@@ -283,9 +283,11 @@ impl Question {
         let (journal, excerpt) = self.with_reader(|reader| {
             let excerpt = match &mut rights {
                 None => reader.excerpt(from..to, most, single_max)?,
-                Some(rights) => reader.narrowed_excerpt(from..to, most, single_max, &mut |one| {
-                    rights.may_read(one)
-                })?,
+                Some(rights) => {
+                    reader.narrowed_excerpt(from..to, most, single_max, &mut |one| {
+                        rights.may_read(one)
+                    })?
+                }
             };
             Ok((reader.identity(), excerpt))
         })?;

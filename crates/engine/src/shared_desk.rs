@@ -133,7 +133,8 @@ impl<D: EngineDesk> SharedDesk<D> {
             let rights = target.client.rights(&broker.plan);
             let sees_all = rights.filter_access(D::Core::SEEING, "#") == FilterAccess::Whole;
             let may_see = |name: &str| rights.allow(D::Core::SEEING, name);
-            let narrowed = if sees_all { None } else { self.lock().core().narrowed(json, &may_see) };
+            let narrowed =
+                if sees_all { None } else { self.lock().core().narrowed(json, &may_see) };
             feed.work.add_text(json.len());
             let Some(body) = narrowed.as_deref().or(sees_all.then_some(json)) else { continue };
             let message = Publish::new(&topic, body);

@@ -1,7 +1,7 @@
 //! What a new policy changes: for whom, and which rights they may have lost. Both policies are compared once; then the
 //! answer for one client costs a few look-ups, however many rules there are.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::tree::WhoKey;
 use super::{AccessPolicy, AccessRule, Right, Subject, Who};
@@ -78,9 +78,10 @@ impl<'a> PolicyChange<'a> {
         }
         for key in new {
             let was = old.iter().any(|old| self.renumbered[*old as usize] == Some(key));
-            let change = match was {
-                true => self.changed[key as usize],
-                false => Some(lost(&[], &self.now.about_one(key))),
+            let change = if was {
+                self.changed[key as usize]
+            } else {
+                Some(lost(&[], &self.now.about_one(key)))
             };
             is_changed |= change.is_some();
             all.add(change.unwrap_or_default());
@@ -92,15 +93,13 @@ impl<'a> PolicyChange<'a> {
 /// The rights that new rules may take from whoever had the old ones: those of rules that allowed, and are gone, and of
 /// rules that deny, and are new.
 fn lost(old: &[&AccessRule], new: &[&AccessRule]) -> RightSet {
-    fn count<'a>(rules: &[&'a AccessRule]) -> HashMap<&'a AccessRule, ()> {
-        rules.iter().map(|rule| (*rule, ())).collect()
-    }
-    let (known, kept) = (count(old), count(new));
+    let known: HashSet<&AccessRule> = old.iter().copied().collect();
+    let kept: HashSet<&AccessRule> = new.iter().copied().collect();
     let mut all = RightSet::default();
-    for rule in old.iter().filter(|rule| !kept.contains_key(*rule)) {
+    for rule in old.iter().filter(|rule| !kept.contains(*rule)) {
         all.add(RightSet(rule.grant.allowed()));
     }
-    for rule in new.iter().filter(|rule| !known.contains_key(*rule)) {
+    for rule in new.iter().filter(|rule| !known.contains(*rule)) {
         all.add(RightSet(rule.grant.denied()));
     }
     all
@@ -146,11 +145,18 @@ mod tests {
         let reads = rule("user:anna", true, "subscribe");
         let denied = rule("user:anna", false, "publish");
         let by_role = rule("role:engineer", true, "select");
-        let rows: [(&[AccessRule], Option<&str>, &[AccessRule], Option<&str>, Option<&[Right]>); 7] = [
+        let rows: [(&[AccessRule], Option<&str>, &[AccessRule], Option<&str>, Option<&[Right]>);
+            7] = [
             (&[reads.clone()], None, &[reads.clone()], None, None),
             (&[], None, &[reads.clone()], None, Some(&[])),
             (&[reads.clone()], None, &[], None, Some(&[Right::Subscribe])),
-            (&[reads.clone()], None, &[reads.clone(), denied.clone()], None, Some(&[Right::Publish])),
+            (
+                &[reads.clone()],
+                None,
+                &[reads.clone(), denied.clone()],
+                None,
+                Some(&[Right::Publish]),
+            ),
             (&[denied.clone()], None, &[], None, Some(&[])),
             (&[by_role.clone()], None, &[by_role.clone()], Some("engineer"), Some(&[])),
             (&[by_role.clone()], Some("engineer"), &[by_role], None, Some(&[Right::Select])),
@@ -163,7 +169,11 @@ mod tests {
                 Right::ALL.into_iter().filter(|right| lost.has_any(&[*right])).collect::<Vec<_>>()
             });
             assert_eq!(named.as_deref(), expected, "row {at}");
-            assert_eq!(change.lost_by(Subject { identity: &bert, client_id: "c" }), None, "row {at}");
+            assert_eq!(
+                change.lost_by(Subject { identity: &bert, client_id: "c" }),
+                None,
+                "row {at}"
+            );
         }
     }
 

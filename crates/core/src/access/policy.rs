@@ -55,8 +55,11 @@ pub(super) struct WhoKeys {
 
 impl AccessPolicy {
     /// A policy that is enforced: what no rule allows is denied.
-    pub fn enforced(rules: Vec<AccessRule>, roles: HashMap<Box<str>, Box<[Box<str>]>>) -> Self {
-        let mut policy = Self { is_enforced: true, roles, ..Self::default() };
+    pub fn enforced(
+        rules: Vec<AccessRule>,
+        roles_of_users: HashMap<Box<str>, Box<[Box<str>]>>,
+    ) -> Self {
+        let mut policy = Self { is_enforced: true, roles: roles_of_users, ..Self::default() };
         for (at, rule) in rules.iter().enumerate() {
             for who in &rule.who {
                 let key = policy.keys.make(who);

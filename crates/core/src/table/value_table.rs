@@ -209,12 +209,7 @@ impl Table {
     }
 
     /// The parameters that a session has declared, from an index on: at most so many, with their names.
-    pub fn declared_by(
-        &self,
-        session: SessionKey,
-        from: u32,
-        most: usize,
-    ) -> Vec<(u32, Arc<str>)> {
+    pub fn declared_by(&self, session: SessionKey, from: u32, most: usize) -> Vec<(u32, Arc<str>)> {
         let declared = self.registry.publishers.of(session).unwrap_or_default();
         let named = declared.indices().filter(|index| *index >= from).filter_map(|index| {
             let entry = self.registry.entries.get(ParameterIndex::new(index))?;

@@ -122,9 +122,7 @@ impl SharedTable {
             }
             let terms = PlainTerms { identifier, no_local };
             let rights = match reader {
-                ReaderId::Client(_) => {
-                    client.narrowing(&broker.plan, Right::Subscribe, topics)
-                }
+                ReaderId::Client(_) => client.narrowing(&broker.plan, Right::Subscribe, topics),
                 ReaderId::Share(_) => None, // each member is asked for each sample
             };
             let at = broker.clock.arrival();
