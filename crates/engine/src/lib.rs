@@ -53,6 +53,7 @@ mod ping;
 mod post;
 mod publishing;
 mod pulse;
+mod read_refusals;
 mod reading;
 mod receipt;
 mod recovery;

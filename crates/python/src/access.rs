@@ -29,10 +29,10 @@ impl AccessDict {
         }
         let rules = self.rules.iter().map(parse);
         let rules = rules.collect::<Result<_, RuleError>>().map_err(refused)?;
-        let roles = self.roles.into_iter().map(|(user, roles)| {
-            (user.into_boxed_str(), roles.into_iter().map(String::into_boxed_str).collect())
+        let users = self.roles.into_iter().map(|(user, names)| {
+            (user.into_boxed_str(), names.into_iter().map(String::into_boxed_str).collect())
         });
-        let mut policy = AccessPolicy::enforced(rules, roles.collect());
+        let mut policy = AccessPolicy::enforced(rules, users.collect());
         policy.narrows = self.narrows;
         Ok(policy)
     }
@@ -40,6 +40,7 @@ impl AccessDict {
 
 /// Raises if this is not a rule, and says why.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "Python's values are converted, not lent")]
 pub(crate) fn check_access_rule(rule: RuleTuple) -> PyResult<()> {
     parse(&rule).map(drop).map_err(refused)
 }
