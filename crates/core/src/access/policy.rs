@@ -20,6 +20,8 @@ pub struct AccessPolicy {
     tree: RuleTree,
     /// The rules about each [`Who`], by their index.
     pub(super) about: Vec<Vec<u32>>,
+    /// Each [`Who`], by its number.
+    pub(super) whos: Vec<Who>,
 }
 
 /// The answer to a question, and the rule that decided.
@@ -63,7 +65,10 @@ impl AccessPolicy {
         for (at, rule) in rules.iter().enumerate() {
             for who in &rule.who {
                 let key = policy.keys.make(who);
-                policy.about.resize_with(policy.keys.count as usize, Vec::new);
+                if policy.keys.count as usize > policy.whos.len() {
+                    policy.whos.push(who.clone());
+                    policy.about.push(Vec::new());
+                }
                 let about = &mut policy.about[key as usize];
                 if about.last() != Some(&(at as u32)) {
                     about.push(at as u32);
