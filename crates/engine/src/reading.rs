@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use slipring_core::access::Right;
+use slipring_core::access::{FilterAccess, Right};
 use slipring_core::{AnswerTerms, ConnectionKey, Limit, Offset, ParameterIndex, Pushed, memory};
 use slipring_journal::{
     DEFINITIONS_ANSWER_HEADER_BYTES, DefinitionsEdition, JournalAnswer, JournalReader,
@@ -115,7 +115,8 @@ fn reason_of(why: RefusalReason) -> Reason {
 fn admit(asked: &ClientRequest<'_>, name: &str) -> Result<(), JournalRefusal> {
     let ClientRequest { broker, client, connection, from, message } = *asked;
     let plan = broker.plan.load();
-    if !plan.access.allows_somewhere(from.subject(), Right::Journal) {
+    let access = plan.access.filter_access(from.subject(), Right::Journal, "#");
+    if access == FilterAccess::Nothing {
         return Err(JournalRefusal::new(RefusalReason::NotAllowed, NOT_ALLOWED));
     }
     if !broker.journal.exists() {
