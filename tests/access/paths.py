@@ -5,6 +5,7 @@ how it is seen whether it works.
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -36,17 +37,22 @@ def connected(cell: Cell) -> bool:
     return cell.client is not None or cell.connect()
 
 
-def declare(peer: RawPeer, base: str, name: str) -> dict[str, object]:
+def declare(peer: RawPeer, base: str, name: str) -> dict[str, Any]:
     one = {"name": name, "type": "f64"}
     return asked(peer, "table/declare", {"prefix": base, "parameters": [one]})
 
 
+def frame_of(found: dict[str, Any], value: float = 1.0) -> bytes:
+    """A frame with a sample of each parameter whose index the broker has answered."""
+    indices = np.array(found["indices"], np.uint32)
+    values = np.full(len(indices), value)
+    run = ("row", F64, indices, time.time_ns(), values, 0)
+    return encode_frame([run], table=found["table"], sequence=0, sent_ns=0)  # type: ignore[list-item]
+
+
 def frame(peer: RawPeer, base: str, name: str, value: float) -> int:
-    """Publish a sample of a declared parameter in a frame; the reason code."""
-    found = declare(peer, base, name)
-    (index,) = found["indices"]  # type: ignore[misc]
-    run = ("row", F64, np.array([index], np.uint32), time.time_ns(), np.array([value]), 0)
-    made = encode_frame([run], table=found["table"], sequence=0, sent_ns=0)
+    """Declare a parameter, and publish a sample of it in a frame; the reason code."""
+    made = frame_of(declare(peer, base, name), value)
     return published(peer, "frames", made, properties=properties(content_type=FRAME))
 
 
@@ -179,8 +185,9 @@ def gets_what_was_queued(cell: Cell) -> bool:
 
 def selects(cell: Cell) -> bool:
     declare(cell.boss, cell.base, "p")
-    wanted = {"deliver": "json", "beat": "0"}
-    return connected(cell) and subscribed(cell.peer, f"{cell.base}/#", **wanted) < 0x80
+    return (
+        connected(cell) and subscribed(cell.peer, f"{cell.base}/#", deliver="json", beat="0") < 0x80
+    )
 
 
 def reads_plainly(cell: Cell) -> bool:
@@ -227,9 +234,7 @@ def client_declares(cell: Cell) -> bool:
 
 
 def sends_frames(cell: Cell) -> bool:
-    known = asked(cell.boss, "table/find", {"names": [f"{cell.base}/p"]})
-    run = ("row", F64, np.array(known["indices"], np.uint32), time.time_ns(), np.ones(1), 0)
-    made = encode_frame([run], table=known["table"], sequence=0, sent_ns=0)
+    made = frame_of(asked(cell.boss, "table/find", {"names": [f"{cell.base}/p"]}))
     told = properties(content_type=FRAME)
     return published(cell.peer, "frames", made, properties=told) == 0
 
@@ -247,7 +252,7 @@ def is_told_of_changes(cell: Cell) -> bool:
 # Streams.
 
 
-def declare_stream(peer: RawPeer, cell: Cell) -> dict[str, object]:
+def declare_stream(peer: RawPeer, cell: Cell) -> dict[str, Any]:
     one = {"name": "s", "media": "audio/pcm"}
     return asked(peer, "streams/declare", {"prefix": cell.base, "streams": [one]})
 

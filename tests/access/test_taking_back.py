@@ -89,9 +89,8 @@ def test_the_session_of_an_earlier_run_gets_only_what_the_rules_of_this_run_allo
         published(boss, "t/fine", b"fine")
         published(boss, "open/kept", b"sign")
     world.stop()
-    again = World(tmp_path)
+    again = World(tmp_path, may("subscribe", topics=("t/fine",)))
     try:
-        again.allow(may("subscribe", topics=("t/fine",)))
         with client(again, "kept", clean=False, properties=LASTING) as back:
             found = []
             while (packet := back.until(Kind.PUBLISH)[-1]).topic != "open/kept":

@@ -43,7 +43,7 @@ BOSS = Rule("user:boss", ("all",), ("#", "$SYS/#", "$slipring/to/#"))
 class World:
     """The broker."""
 
-    def __init__(self, folder: Path, *, extra: str = "", wide: str = "refuse") -> None:
+    def __init__(self, folder: Path, *rules: Rule, extra: str = "", wide: str = "refuse") -> None:
         self.folder = folder
         make_certificate(folder)
         make_client_certificate(folder)
@@ -52,8 +52,8 @@ class World:
         self._rest = listeners.replace('.key"\n', f'.key"\n{asks}', 1) + USERS
         self._extra, self._wide = extra, wide
         self._made = count(1)
-        self.rules: tuple[Rule, ...] = ()
-        self.configured = ConfiguredBroker(folder, self._text(0, ()))
+        self.rules = rules
+        self.configured = ConfiguredBroker(folder, self._text(0, rules))
         self.broker = self.configured.running
 
     def _text(self, number: int, rules: Iterable[Rule]) -> str:

@@ -5,15 +5,12 @@ transport.
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from slipring.native import encode_frame
-from tests.access.paths import F64, FRAME, LASTING, declare
+from tests.access.paths import FRAME, LASTING, declare, frame_of
 from tests.access.proofs import PASSWORDS, Way, by_certificate, connack, make_client_certificate
 from tests.access.world import Rule, World, asked, heard, hears, published, subscribed
 from tests.hostile.transports import TRANSPORTS, Transport
@@ -311,10 +308,7 @@ def test_a_refused_frame_names_no_parameter_of_others(world: World, transport: T
     base = next(world.names())
     world.allow()
     with peer_on(world, transport, base) as curious, world.boss() as boss:
-        found = declare(boss, base, "hidden")
-        indices = np.array(found["indices"], np.uint32)
-        run = ("row", F64, indices, time.time_ns(), np.ones(1), 0)
-        made = encode_frame([run], table=found["table"], sequence=0, sent_ns=0)
+        made = frame_of(declare(boss, base, "hidden"))
         told = properties(content_type=FRAME)
         curious.send(V5.publish("x", made, qos=1, packet_id=1, properties=told))
         refused = curious.until(Kind.PUBACK)[-1]

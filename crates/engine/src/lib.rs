@@ -60,6 +60,7 @@ mod proving;
 mod publishing;
 mod pulse;
 mod questions;
+mod read_refusals;
 mod reading;
 mod receipt;
 mod recovery;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use slipring_core::access::Right;
+use slipring_core::access::{FilterAccess, Right};
 use slipring_core::{AnswerTerms, ConnectionKey, Limit, Offset, ParameterIndex, Pushed, memory};
 use slipring_journal::{
     DEFINITIONS_ANSWER_HEADER_BYTES, DefinitionsEdition, JournalAnswer, JournalReader,
@@ -26,6 +26,7 @@ use crate::definitions::{DefinitionPage, page};
 use crate::event::{EventKind, Report};
 use crate::journal_rights::JournalRights;
 use crate::locks::lock;
+use crate::read_refusals::{check_range, definition_too_large, too_large};
 use crate::sampled::sampled_for;
 use crate::supervision::{blocking, spawn};
 
@@ -116,7 +117,8 @@ fn reason_of(why: RefusalReason) -> Reason {
 fn admit(asked: &ClientRequest<'_>, name: &str) -> Result<(), JournalRefusal> {
     let ClientRequest { broker, client, connection, from, message } = *asked;
     let plan = broker.plan.load();
-    if !plan.access.allows_somewhere(from.subject(), Right::Journal) {
+    let access = plan.access.filter_access(from.subject(), Right::Journal, "#");
+    if access == FilterAccess::Nothing {
         return Err(JournalRefusal::new(RefusalReason::NotAllowed, NOT_ALLOWED));
     }
     if !broker.journal.exists() {
@@ -343,28 +345,4 @@ impl Question {
 /// The epoch in a request; 0 is none.
 fn noted(epoch: u64) -> Option<u64> {
     Some(epoch).filter(|epoch| *epoch > 0)
-}
-
-fn check_range(from: u64, to: u64) -> Result<(), JournalRefusal> {
-    if from <= to {
-        return Ok(());
-    }
-    let text = format!("a range ends before it begins: {from} to {to}");
-    Err(JournalRefusal::new(RefusalReason::Malformed, text))
-}
-
-fn too_large(offset: u64, needed: usize, most: usize) -> JournalRefusal {
-    no_room(&format!("the message at offset {offset}"), offset, needed, most)
-}
-
-fn definition_too_large(index: ParameterIndex, needed: usize, most: usize) -> JournalRefusal {
-    no_room(&format!("the definition of parameter {index}"), index.into(), needed, most)
-}
-
-fn no_room(what: &str, number: u64, needed: usize, most: usize) -> JournalRefusal {
-    let text = format!(
-        "{what} takes {needed} bytes, and an answer to this client at most {most}: see its maximum \
-         packet size, and limits.outbox_bytes of the broker"
-    );
-    JournalRefusal { why: RefusalReason::TooLarge, numbers: [number, needed as u64], text }
 }

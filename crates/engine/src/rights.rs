@@ -109,7 +109,7 @@ impl Broker {
                 }
             }
             match some.last() {
-                Some((last, _)) => from = last + 1,
+                Some((index, _)) => from = index + 1,
                 None => break,
             }
         }
@@ -169,11 +169,11 @@ fn is_still_proven(connection: &ConnectionHandle, now: &Plan, before: &Plan) -> 
         return connection.proof_holds(&now.authentication);
     }
     let (users, earlier) = (&now.authentication.users, &before.authentication.users);
-    match (connection.proven(), connection.origin.user.is_some()) {
-        (_, true) => true, // by its certificate
-        (Some(user), false) if earlier.has(user) => users.has_same(user, earlier),
-        (Some(_), false) => true, // by a proof that no user of the file gives
-        (None, false) => now.authentication.is_open() || now.authentication.anonymous,
+    let is_certified = connection.origin.user.is_some();
+    match connection.proven() {
+        Some(user) if !is_certified && earlier.has(user) => users.has_same(user, earlier),
+        Some(_) => true, // by its certificate, or by a proof that no user of the file gives
+        None => now.authentication.is_open() || now.authentication.anonymous,
     }
 }
 

@@ -108,11 +108,12 @@ fn a_reader_that_may_not_have_all_gets_the_rest_with_the_same_offsets() {
             let here = reader.read(start..end, usize::MAX).unwrap();
             for bytes_max in [0, 200, 10_000] {
                 let (got, sent) = narrowed(&mut reader, start..end, bytes_max, is_seen);
-                let wanted: Vec<i64> =
-                    (start..end).filter(|n| is_seen(*n)).map(|n| n as i64).collect();
-                assert_eq!(got.offset, wanted);
-                for (at, offset) in got.offset.iter().enumerate() {
-                    let row = (offset - here.offset[0]) as usize;
+                let wanted: Vec<u64> = (start..end).filter(|n| is_seen(*n)).collect();
+                let offsets: Vec<u64> =
+                    got.offset.iter().map(|offset| u64::try_from(*offset).unwrap()).collect();
+                assert_eq!(offsets, wanted);
+                for (at, offset) in offsets.iter().enumerate() {
+                    let row = (offset - start) as usize;
                     assert_eq!(got.payload.get(at), here.payload.get(row));
                     assert_eq!(got.receive_ns[at], here.receive_ns[row]);
                 }

@@ -194,8 +194,11 @@ fn a_name_given_before_there_were_users_is_no_proof() {
     let users = Users::new([("lake".into(), verifier)]).unwrap();
     let authentication = Authentication { users, anonymous: false, ..Authentication::default() };
     engine.apply(Plan { authentication, access: lake_reads(), ..Plan::default() });
-    let ended = journal.end_offset().unwrap_err().to_string();
-    assert!(ended.contains("not authorized"), "{ended}");
+    // Its connection is closed, too: either comes first.
+    match journal.end_offset().unwrap_err() {
+        RemoteError::Refused(refused) => assert_eq!(refused.why, RefusalReason::NotAllowed),
+        closed => assert!(closed.to_string().contains("0x87"), "{closed}"),
+    }
 }
 
 #[test]

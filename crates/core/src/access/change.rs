@@ -1,18 +1,18 @@
 //! What a new policy changes: for whom, and which rights they may have lost. Both policies are compared once; then the
 //! answer for one client costs a few look-ups, however many rules there are.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use super::tree::WhoKey;
-use super::{AccessPolicy, AccessRule, Right, Subject, Who};
+use super::{AccessPolicy, AccessRule, Right, Subject};
 
 /// The difference between two policies.
 pub struct PolicyChange<'a> {
     before: &'a AccessPolicy,
     now: &'a AccessPolicy,
-    /// For each [`Who`] of the earlier policy: its number in the new one, if rules there are about it.
+    /// For each [`Who`](super::Who) of the earlier policy: its number in the new one, if rules there are about it.
     renumbered: Vec<Option<WhoKey>>,
-    /// The rights that the change of the rules about each [`Who`] of the new policy may take; None if they are the same.
+    /// The rights that the change of the rules about each [`Who`](super::Who) of the new policy may take; None if they are the same.
     changed: Vec<Option<RightSet>>,
 }
 
@@ -37,21 +37,16 @@ impl RightSet {
 impl<'a> PolicyChange<'a> {
     /// Compares two policies.
     pub fn new(before: &'a AccessPolicy, now: &'a AccessPolicy) -> Self {
-        let earlier = before.numbered();
         let mut renumbered = vec![None; before.about.len()];
         let mut changed = vec![None; now.about.len()];
-        for (who, key) in now.numbered() {
-            let then = earlier.get(&who).copied();
-            let rules = |policy: &'a AccessPolicy, key: Option<WhoKey>| match key {
-                Some(key) => policy.about_one(key),
-                None => Vec::new(),
-            };
-            let (old, new) = (rules(before, then), rules(now, Some(key)));
+        for (key, who) in now.whos.iter().enumerate() {
+            let then = before.keys.get(who);
             if let Some(then) = then {
-                renumbered[then as usize] = Some(key);
+                renumbered[then as usize] = Some(key as WhoKey);
             }
-            if old != new {
-                changed[key as usize] = Some(lost(&old, &new));
+            let old = then.map(|then| &*before.about[then as usize]).unwrap_or_default();
+            if !is_same(before, old, now, &now.about[key]) {
+                changed[key] = Some(lost(&before.rules_at(old), &now.rules_at(&now.about[key])));
             }
         }
         Self { before, now, renumbered, changed }
@@ -73,14 +68,15 @@ impl<'a> PolicyChange<'a> {
             let still = self.renumbered[*key as usize].filter(|key| new.contains(key));
             if still.is_none() {
                 is_changed = true;
-                all.add(lost(&self.before.about_one(*key), &[]));
+                all.add(lost(&self.before.rules_at(&self.before.about[*key as usize]), &[]));
             }
         }
         for key in new {
             let was = old.iter().any(|old| self.renumbered[*old as usize] == Some(key));
-            let change = match was {
-                true => self.changed[key as usize],
-                false => Some(lost(&[], &self.now.about_one(key))),
+            let change = if was {
+                self.changed[key as usize]
+            } else {
+                Some(lost(&[], &self.now.rules_at(&self.now.about[key as usize])))
             };
             is_changed |= change.is_some();
             all.add(change.unwrap_or_default());
@@ -92,37 +88,29 @@ impl<'a> PolicyChange<'a> {
 /// The rights that new rules may take from whoever had the old ones: those of rules that allowed, and are gone, and of
 /// rules that deny, and are new.
 fn lost(old: &[&AccessRule], new: &[&AccessRule]) -> RightSet {
-    fn count<'a>(rules: &[&'a AccessRule]) -> HashMap<&'a AccessRule, ()> {
-        rules.iter().map(|rule| (*rule, ())).collect()
-    }
-    let (known, kept) = (count(old), count(new));
+    let known: HashSet<&AccessRule> = old.iter().copied().collect();
+    let kept: HashSet<&AccessRule> = new.iter().copied().collect();
     let mut all = RightSet::default();
-    for rule in old.iter().filter(|rule| !kept.contains_key(*rule)) {
+    for rule in old.iter().filter(|rule| !kept.contains(*rule)) {
         all.add(RightSet(rule.grant.allowed()));
     }
-    for rule in new.iter().filter(|rule| !known.contains_key(*rule)) {
+    for rule in new.iter().filter(|rule| !known.contains(*rule)) {
         all.add(RightSet(rule.grant.denied()));
     }
     all
 }
 
-impl AccessPolicy {
-    /// The number of each [`Who`].
-    fn numbered(&self) -> HashMap<Who, WhoKey> {
-        let mut all = HashMap::with_capacity(self.about.len());
-        for rule in &self.rules {
-            for who in &rule.who {
-                if !all.contains_key(who) {
-                    all.extend(self.keys.get(who).map(|key| (who.clone(), key)));
-                }
-            }
-        }
-        all
-    }
+/// Whether two policies say the same in these rules.
+fn is_same(before: &AccessPolicy, old: &[u32], now: &AccessPolicy, new: &[u32]) -> bool {
+    let is_equal =
+        |(old, new): (&u32, &u32)| before.rules[*old as usize] == now.rules[*new as usize];
+    old.len() == new.len() && old.iter().zip(new).all(is_equal)
+}
 
-    /// The rules about one [`Who`].
-    fn about_one(&self, key: WhoKey) -> Vec<&AccessRule> {
-        self.about[key as usize].iter().map(|at| &self.rules[*at as usize]).collect()
+impl AccessPolicy {
+    /// The rules with these numbers.
+    fn rules_at(&self, numbers: &[u32]) -> Vec<&AccessRule> {
+        numbers.iter().map(|at| &self.rules[*at as usize]).collect()
     }
 }
 
@@ -135,47 +123,35 @@ mod tests {
         AccessRule::parse(&[who], is_allowed, &[right], &["a/#"]).unwrap()
     }
 
-    fn policy(rules: &[AccessRule], role: Option<&str>) -> AccessPolicy {
-        let roles = role.map(|role| ("anna".into(), Box::from([Box::from(role)])));
-        AccessPolicy::enforced(rules.to_vec(), roles.into_iter().collect())
+    fn policy(rules: &[&AccessRule], role: Option<&str>) -> AccessPolicy {
+        let anna = role.map(|role| ("anna".into(), Box::from([Box::from(role)])));
+        AccessPolicy::enforced(rules.iter().copied().cloned().collect(), anna.into_iter().collect())
+    }
+
+    /// The rights that anna may have lost; bert never has.
+    fn named(old: &AccessPolicy, new: &AccessPolicy) -> Option<Vec<Right>> {
+        let (anna, bert) = (Identity::named("anna"), Identity::named("bert"));
+        let change = PolicyChange::new(old, new);
+        assert_eq!(change.lost_by(Subject { identity: &bert, client_id: "c" }), None);
+        let lost = change.lost_by(Subject { identity: &anna, client_id: "c" })?;
+        Some(Right::ALL.into_iter().filter(|right| lost.has_any(&[*right])).collect())
     }
 
     #[test]
     fn only_what_may_be_lost_is_named_and_only_for_whom_it_changes() {
-        let (anna, bert) = (Identity::named("anna"), Identity::named("bert"));
-        let reads = rule("user:anna", true, "subscribe");
-        let denied = rule("user:anna", false, "publish");
-        let by_role = rule("role:engineer", true, "select");
-        let rows: [(&[AccessRule], Option<&str>, &[AccessRule], Option<&str>, Option<&[Right]>);
-            7] = [
-            (&[reads.clone()], None, &[reads.clone()], None, None),
-            (&[], None, &[reads.clone()], None, Some(&[])),
-            (&[reads.clone()], None, &[], None, Some(&[Right::Subscribe])),
-            (
-                &[reads.clone()],
-                None,
-                &[reads.clone(), denied.clone()],
-                None,
-                Some(&[Right::Publish]),
-            ),
-            (&[denied.clone()], None, &[], None, Some(&[])),
-            (&[by_role.clone()], None, &[by_role.clone()], Some("engineer"), Some(&[])),
-            (&[by_role.clone()], Some("engineer"), &[by_role], None, Some(&[Right::Select])),
-        ];
-        for (at, (old, old_role, new, new_role, expected)) in rows.into_iter().enumerate() {
-            let (old, new) = (policy(old, old_role), policy(new, new_role));
-            let change = PolicyChange::new(&old, &new);
-            let lost = change.lost_by(Subject { identity: &anna, client_id: "c" });
-            let named = lost.map(|lost| {
-                Right::ALL.into_iter().filter(|right| lost.has_any(&[*right])).collect::<Vec<_>>()
-            });
-            assert_eq!(named.as_deref(), expected, "row {at}");
-            assert_eq!(
-                change.lost_by(Subject { identity: &bert, client_id: "c" }),
-                None,
-                "row {at}"
-            );
-        }
+        let reads = &rule("user:anna", true, "subscribe");
+        let denied = &rule("user:anna", false, "publish");
+        let by_role = &rule("role:engineer", true, "select");
+        let engineer = Some("engineer");
+        let (none, one) = (policy(&[], None), policy(&[reads], None));
+        assert_eq!(named(&one, &policy(&[reads], None)), None);
+        assert_eq!(named(&none, &one), Some(vec![]));
+        assert_eq!(named(&one, &none), Some(vec![Right::Subscribe]));
+        assert_eq!(named(&one, &policy(&[reads, denied], None)), Some(vec![Right::Publish]));
+        assert_eq!(named(&policy(&[denied], None), &none), Some(vec![]));
+        let (without, with) = (policy(&[by_role], None), policy(&[by_role], engineer));
+        assert_eq!(named(&without, &with), Some(vec![]));
+        assert_eq!(named(&with, &without), Some(vec![Right::Select]));
     }
 
     #[test]

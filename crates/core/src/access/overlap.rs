@@ -11,12 +11,10 @@ pub(super) fn covers(outer: &str, inner: &str) -> bool {
     loop {
         match (outer.next(), inner.next()) {
             (Some("#"), _) | (None, None) => return true,
-            (None, Some(_)) => return false,
-            // `a/#` matches `a`, which `a/+` and `a/b` do not.
-            (Some(_), None | Some("#")) => return false,
-            (Some("+"), Some(_)) => {}
+            (Some("+"), Some(level)) if level != "#" => {}
             (Some(one), Some(other)) if one == other => {}
-            (Some(_), Some(_)) => return false,
+            // Also for `#` in `inner`: `a/#` matches `a`, which `a/+` and `a/b` do not.
+            _ => return false,
         }
     }
 }
@@ -30,10 +28,9 @@ pub(super) fn overlap(one: &str, other: &str) -> bool {
     loop {
         match (one.next(), other.next()) {
             (Some("#"), _) | (_, Some("#")) | (None, None) => return true,
-            (None, Some(_)) | (Some(_), None) => return false,
             (Some("+"), Some(_)) | (Some(_), Some("+")) => {}
             (Some(a), Some(b)) if a == b => {}
-            (Some(_), Some(_)) => return false,
+            _ => return false,
         }
     }
 }

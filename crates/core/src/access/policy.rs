@@ -20,6 +20,8 @@ pub struct AccessPolicy {
     tree: RuleTree,
     /// The rules about each [`Who`], by their index.
     pub(super) about: Vec<Vec<u32>>,
+    /// Each [`Who`], by its number.
+    pub(super) whos: Vec<Who>,
 }
 
 /// The answer to a question, and the rule that decided.
@@ -56,12 +58,18 @@ pub(super) struct WhoKeys {
 
 impl AccessPolicy {
     /// A policy that is enforced: what no rule allows is denied.
-    pub fn enforced(rules: Vec<AccessRule>, roles: HashMap<Box<str>, Box<[Box<str>]>>) -> Self {
-        let mut policy = Self { is_enforced: true, roles, ..Self::default() };
+    pub fn enforced(
+        rules: Vec<AccessRule>,
+        roles_of_users: HashMap<Box<str>, Box<[Box<str>]>>,
+    ) -> Self {
+        let mut policy = Self { is_enforced: true, roles: roles_of_users, ..Self::default() };
         for (at, rule) in rules.iter().enumerate() {
             for who in &rule.who {
                 let key = policy.keys.make(who);
-                policy.about.resize_with(policy.keys.count as usize, Vec::new);
+                if policy.keys.count as usize > policy.whos.len() {
+                    policy.whos.push(who.clone());
+                    policy.about.push(Vec::new());
+                }
                 let about = &mut policy.about[key as usize];
                 if about.last() != Some(&(at as u32)) {
                     about.push(at as u32);

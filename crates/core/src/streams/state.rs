@@ -219,8 +219,9 @@ impl Streams {
                     (false, true) => self.readers.take_away(number, stream),
                     (true, false) => {
                         let next = self.rings.get(&stream).map(Ring::next);
-                        next.into_iter()
-                            .for_each(|next| self.readers.add(number, stream, next, None));
+                        if let Some(next) = next {
+                            self.readers.add(number, stream, next, None);
+                        }
                     }
                     _ => {}
                 }

@@ -143,9 +143,11 @@ impl Registry {
     ) -> (Vec<Option<ParameterIndex>>, Vec<Problem>) {
         let mut errors = Vec::new();
         let found = names.iter().enumerate().map(|(at, name)| {
-            let found = match requester.may(right, name) {
-                true => self.find(at, name),
-                false => Err(unknown(at, name)), // what somebody may not see does not exist for them
+            // What somebody may not see does not exist for them.
+            let found = if requester.may(right, name) {
+                self.find(at, name)
+            } else {
+                Err(unknown(at, name))
             };
             found.map_err(|problem| errors.push(problem)).ok()
         });
