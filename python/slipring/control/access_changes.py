@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipring.control.access import RuleSection
-from slipring.control.access_folder import AccessFolder, FolderState, folder_state
+from slipring.control.access_folder import FolderState, folder_state, read_folder
 from slipring.control.access_grants import AccessGrants
 from slipring.control.access_merge import with_folder, with_granted
 from slipring.control.access_places import AccessTables
@@ -46,7 +46,6 @@ class AccessChanges:
         self.lock = asyncio.Lock()
         self.trouble: str | None = None
         """Why the files of the folder are not in force as they are; None if they are."""
-        self._folder = AccessFolder()
         self._in_force: FolderState | str | None = None
         self._seen: FolderState | str | None = None
 
@@ -128,7 +127,7 @@ class AccessChanges:
             self._tell("rights changed", f"and {len(found) - TOLD_MAX} more in {folder}")
 
     def _read_plan(self, running: Config, folder: Path) -> tuple[Config, Plan, list[Change]]:
-        config = with_folder(running, self._folder.read(folder))
+        config = with_folder(running, read_folder(folder))
         refuse_opening(running, config)
         return config, self._plan(config), changes(running, config)
 
