@@ -1,4 +1,4 @@
-"""How long a change of rights takes beside 100,000 rules, and what waits meanwhile. Asserts nothing.
+"""How long a change of rights takes beside 100,000 rules, and what waits. Asserts nothing.
 
 `make bench ARGS=rights` runs it. It replaces its part of benches/RESULTS.md. A real broker has
 100,000 rules in ten files; a client sends itself messages all the time, and another asks the

@@ -161,8 +161,7 @@ class AccessChanges:
         return make_plan(config, memory_bytes=budget)
 
     async def _apply(self, config: Config, plan: Plan) -> None:
-        await asyncio.to_thread(self._broker.engine.apply, plan)
-        self._broker.config, self._broker.plan = config, plan
+        await self._broker.apply(config, plan)
 
     def _tell(self, kind: str, text: str) -> None:
         text = text if text.startswith("access: ") else f"access: {text}"
