@@ -21,8 +21,11 @@ NOT_AUTHORIZED = 0x87
 @contextmanager
 def broker_of(folder: Path, text: str) -> Iterator[ConfiguredBroker]:
     made = ConfiguredBroker(folder, text)
-    yield made
-    assert made.stop() == 0
+    try:
+        yield made
+    finally:
+        code = made.stop()
+    assert code == 0
 
 
 def user(name: str) -> str:
@@ -126,6 +129,7 @@ def test_the_first_user_closes_the_broker_and_the_last_one_cannot_be_removed(
         with broker.peer("open") as peer:
             assert published(peer, "a") in (0, 0x10)
         with_password(broker, "secret", "add", "anna")
+        at(broker, "grant", "known", "publish", "a")
         assert "is the last one" in refusal(broker, "users", "remove", "anna")
         assert connected(broker, "anna") == 0
         with RawPeer(broker.running.host, broker.running.port) as peer:

@@ -3,6 +3,7 @@
 import http.client
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -138,3 +139,15 @@ def test_an_explanation_has_all_that_was_asked(broker: RunningBroker) -> None:
     assert found["rule"]["name"] == name
     assert asked(broker, "GET", "/explain?action=publish")[0] == 400
     assert asked(broker, "DELETE", f"/rules/{name}")[0] == 200
+
+
+def test_a_console_that_everyone_sees_shows_rights_to_its_own_machine_only(
+    tmp_path: Path,
+) -> None:
+    config = f"{USERS}[console]\nallow_anonymous = true\n"
+    with broker_in(tmp_path, "--console", "0.0.0.0:0", config=config) as open_to_all:
+        assert asked(open_to_all, "GET", "", headers={"host": "broker.example"})[0] == 403
+        named = JSON | {"host": "broker.example"}
+        assert asked(open_to_all, "POST", "/rules", RULE, named)[0] == 403
+        assert asked(open_to_all, "DELETE", "/users/anna", headers=named)[0] == 403
+        assert status(open_to_all)["users_total"] == 1
