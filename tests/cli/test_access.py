@@ -205,3 +205,42 @@ def test_help_has_examples(name: str) -> None:
         assert word in shown
         text = slipring("access", *([name] if name else []), word, "--help").stdout
         assert f"slipring access {f'{name} ' if name else ''}{word}" in text
+
+
+def spoil(file: Path, how: str) -> None:
+    if how == "empty":
+        file.write_text("")
+    elif how == "malformed":
+        file.write_text("[[access.rule]\n")
+    elif how == "writable":
+        file.chmod(0o666)
+    else:
+        file.unlink()
+        file.symlink_to(file.with_name("nothing"))
+
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ("empty", "has no rule and no user"),
+        ("malformed", "is not valid TOML"),
+        ("writable", "chmod go-w"),
+        ("unreadable", "cannot read"),
+    ],
+)
+def test_a_file_of_rules_that_is_not_whole_refuses_the_start(
+    tmp_path: Path, how: str, told: str
+) -> None:
+    """CVE-2018-12550 and CVE-2017-7652: elsewhere such a file let everyone in."""
+    rules = tmp_path / "access.d" / "10-rules.toml"
+    rules.parent.mkdir()
+    rules.write_text("[[access.rule]]\nwho = ['known']\nallow = ['publish']\ntopics = ['a']\n")
+    file = tmp_path / "broker.toml"
+    file.write_text("[access]\nfolder = 'access.d'\n")
+    started = ("--config", file, "--data", tmp_path / "data", "--mqtt", "127.0.0.1:0")
+    assert slipring("config", "--check", file).returncode == 0
+    spoil(rules, how)
+    line = refused("serve", *started, "--console", "off")
+    assert told in line
+    assert "10-rules.toml" in line
+    assert told in refused("config", "--check", file)

@@ -20,7 +20,7 @@ from slipring.control.config import Config
 from slipring.control.plan import make_plan
 from slipring.control.reload import Change, applied_text, changes, refuse_opening
 from slipring.control.users import UserSection
-from slipring.errors import ConfigError
+from slipring.errors import ConfigError, SlipringError
 from slipring.native import Plan
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 LOOK_S = 0.25
 """How often the folder is looked at. A change counts when the next look finds the same."""
+AGAIN_S = 10.0
+"""Files that were refused are read again after this time, even if they seem unchanged: perhaps
+there were no descriptors left, or the disk failed for a moment."""
 TOLD_MAX = 20
 """Changes of one reading of the folder that get an event each."""
 LAST_ONE = (
@@ -46,6 +49,7 @@ class AccessChanges:
         self.lock = asyncio.Lock()
         self.trouble: str | None = None
         """Why the files of the folder are not in force as they are; None if they are."""
+        self._again_s = 0.0
         self._in_force: FolderState | str | None = None
         self._seen: FolderState | str | None = None
 
@@ -100,7 +104,8 @@ class AccessChanges:
             return
         state = await asyncio.to_thread(_state, Path(folder))
         is_settled, self._seen = state == self._seen, state
-        if is_settled and state != self._in_force:
+        is_again = self.trouble is not None and time.monotonic() >= self._again_s
+        if is_settled and (state != self._in_force or is_again):
             async with self.lock:
                 await self._read(Path(folder), state)
 
@@ -113,7 +118,8 @@ class AccessChanges:
         self._in_force = state
         try:
             config, plan, found = await asyncio.to_thread(self._read_plan, running, folder)
-        except ConfigError as error:
+        except SlipringError as error:
+            self._again_s = time.monotonic() + AGAIN_S
             if self.trouble != str(error):
                 self.trouble = str(error)
                 self._tell("rights kept", f"the rules in force stay: {error}")
