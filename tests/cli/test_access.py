@@ -21,8 +21,11 @@ NOT_AUTHORIZED = 0x87
 @contextmanager
 def broker_of(folder: Path, text: str) -> Iterator[ConfiguredBroker]:
     made = ConfiguredBroker(folder, text)
-    yield made
-    assert made.stop() == 0
+    try:
+        yield made
+    finally:
+        code = made.stop()
+    assert code == 0
 
 
 def user(name: str) -> str:
@@ -126,6 +129,7 @@ def test_the_first_user_closes_the_broker_and_the_last_one_cannot_be_removed(
         with broker.peer("open") as peer:
             assert published(peer, "a") in (0, 0x10)
         with_password(broker, "secret", "add", "anna")
+        at(broker, "grant", "known", "publish", "a")
         assert "is the last one" in refusal(broker, "users", "remove", "anna")
         assert connected(broker, "anna") == 0
         with RawPeer(broker.running.host, broker.running.port) as peer:
@@ -201,3 +205,42 @@ def test_help_has_examples(name: str) -> None:
         assert word in shown
         text = slipring("access", *([name] if name else []), word, "--help").stdout
         assert f"slipring access {f'{name} ' if name else ''}{word}" in text
+
+
+def spoil(file: Path, how: str) -> None:
+    if how == "empty":
+        file.write_text("")
+    elif how == "malformed":
+        file.write_text("[[access.rule]\n")
+    elif how == "writable":
+        file.chmod(0o666)
+    else:
+        file.unlink()
+        file.symlink_to(file.with_name("nothing"))
+
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ("empty", "has no rule and no user"),
+        ("malformed", "is not valid TOML"),
+        ("writable", "chmod go-w"),
+        ("unreadable", "cannot read"),
+    ],
+)
+def test_a_file_of_rules_that_is_not_whole_refuses_the_start(
+    tmp_path: Path, how: str, told: str
+) -> None:
+    """CVE-2018-12550 and CVE-2017-7652: elsewhere such a file let everyone in."""
+    rules = tmp_path / "access.d" / "10-rules.toml"
+    rules.parent.mkdir()
+    rules.write_text("[[access.rule]]\nwho = ['known']\nallow = ['publish']\ntopics = ['a']\n")
+    file = tmp_path / "broker.toml"
+    file.write_text("[access]\nfolder = 'access.d'\n")
+    started = ("--config", file, "--data", tmp_path / "data", "--mqtt", "127.0.0.1:0")
+    assert slipring("config", "--check", file).returncode == 0
+    spoil(rules, how)
+    line = refused("serve", *started, "--console", "off")
+    assert told in line
+    assert "10-rules.toml" in line
+    assert told in refused("config", "--check", file)

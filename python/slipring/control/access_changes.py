@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipring.control.access import RuleSection
-from slipring.control.access_folder import AccessFolder, FolderState, folder_state
+from slipring.control.access_folder import FolderState, folder_state, read_folder
 from slipring.control.access_grants import AccessGrants
 from slipring.control.access_merge import with_folder, with_granted
 from slipring.control.access_places import AccessTables
@@ -21,7 +21,7 @@ from slipring.control.config import Config
 from slipring.control.plan import make_plan
 from slipring.control.reload import Change, applied_text, changes, refuse_opening
 from slipring.control.users import UserSection
-from slipring.errors import ConfigError
+from slipring.errors import ConfigError, SlipringError
 from slipring.native import Plan
 
 if TYPE_CHECKING:
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 LOOK_S = 0.25
 """How often the folder is looked at. A change counts when the next look finds the same."""
+AGAIN_S = 10.0
+"""Files that were refused are read again after this time, even if they seem unchanged: perhaps
+there were no descriptors left, or the disk failed for a moment."""
 TOLD_MAX = 20
 """Changes of one reading of the folder that get an event each."""
 LAST_ONE = (
@@ -51,7 +54,7 @@ class AccessChanges:
         self.lock = asyncio.Lock()
         self.trouble: str | None = None
         """Why the files of the folder are not in force as they are; None if they are."""
-        self._folder = AccessFolder()
+        self._again_s = 0.0
         self._in_force: FolderState | str | None = None
         self._seen: FolderState | str | None = None
 
@@ -112,7 +115,8 @@ class AccessChanges:
             return
         state = await asyncio.to_thread(_state, Path(folder))
         is_settled, self._seen = state == self._seen, state
-        if is_settled and state != self._in_force:
+        is_again = self.trouble is not None and time.monotonic() >= self._again_s
+        if is_settled and (state != self._in_force or is_again):
             async with self.lock:
                 await self._read(Path(folder), state)
 
@@ -125,7 +129,8 @@ class AccessChanges:
         self._in_force = state
         try:
             config, plan, found = await asyncio.to_thread(self._read_plan, running, folder)
-        except ConfigError as error:
+        except SlipringError as error:
+            self._again_s = time.monotonic() + AGAIN_S
             if self.trouble != str(error):
                 self.trouble = str(error)
                 self._tell("rights kept", f"the rules in force stay: {error}")
@@ -139,7 +144,7 @@ class AccessChanges:
             self._tell("rights changed", f"and {len(found) - TOLD_MAX} more in {folder}")
 
     def _read_plan(self, running: Config, folder: Path) -> tuple[Config, Plan, list[Change]]:
-        config = with_folder(running, self._folder.read(folder))
+        config = with_folder(running, read_folder(folder))
         refuse_opening(running, config)
         return config, self._plan(config), changes(running, config)
 
@@ -176,8 +181,7 @@ class AccessChanges:
         return make_plan(config, memory_bytes=budget)
 
     async def _apply(self, config: Config, plan: Plan) -> None:
-        await asyncio.to_thread(self._broker.engine.apply, plan)
-        self._broker.config, self._broker.plan = config, plan
+        await self._broker.apply(config, plan)
 
     def _tell(self, kind: str, text: str, by: ActedBy = NOBODY) -> None:
         self._broker.audit("changed", **by, topic="access", detail=text)

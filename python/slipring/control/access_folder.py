@@ -70,6 +70,14 @@ class AccessFolder:
         )
 
 
+_FOLDER = AccessFolder()
+
+
+def read_folder(folder: Path) -> AccessTables:
+    """Read every file; those that this process has read before, only if they have changed."""
+    return _FOLDER.read(folder)
+
+
 def folder_state(folder: Path) -> FolderState:
     """What changes when a file does; ConfigError if the folder cannot be read."""
     return tuple(_state(file) for file in _files(folder))

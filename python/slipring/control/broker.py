@@ -127,12 +127,20 @@ class Broker:
         async with self.access.lock:
             found, plan = await asyncio.to_thread(self._read_again, read)
             self.log.apply(found.config.log)
-            await asyncio.to_thread(self.engine.apply, plan)
-            self.config, self.plan = found.config, plan
+            await self.apply(found.config, plan)
             self.access.forget_folder()
         self._questions.follow(found.config)
         self._tls.read_all()
         self._tell_reload(found)
+
+    async def apply(self, config: Config, plan: Plan) -> None:
+        """Have the engine follow another plan.
+
+        The old plan is given up here first: so the engine is the last that has it, and frees what
+        may be very many rules without the interpreter's lock.
+        """
+        self.config, self.plan = config, plan
+        await asyncio.to_thread(self.engine.apply, plan)
 
     def _read_again(self, read: Callable[[], Config]) -> tuple[Reload, Plan]:
         # What was granted while running stays, also if the file names another data folder.

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from slipring.control.access import AccessSection
-from slipring.control.access_folder import AccessFolder
+from slipring.control.access_folder import read_folder
 from slipring.control.access_places import AccessTables
 from slipring.control.access_store import AccessStore
 from slipring.control.audit import AuditSection
@@ -255,7 +255,7 @@ def _add_places(values: dict[str, Any], file: Path | None) -> None:
     if isinstance(access, dict) and isinstance(access.get("folder"), str) and access["folder"]:
         folder = (file.parent if file else Path()) / access["folder"]
         values["access"] = access | {"folder": str(folder.absolute())}
-        _add(values, AccessFolder().read(folder))
+        _add(values, read_folder(folder))
     if isinstance(data, str | Path):
         grants = AccessStore(Path(data)).read()
         _add(values, AccessTables(grants.rules, grants.users))
