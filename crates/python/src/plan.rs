@@ -16,8 +16,7 @@ use crate::access::{self, AccessDict};
 pyo3::import_exception!(slipring.errors, PlanError);
 
 /// The bounds, from a dictionary with all keys of the configuration.
-#[derive(Clone, Copy)]
-struct LimitsDict(Limits);
+struct LimitsDict(Box<Limits>);
 
 impl<'py> FromPyObject<'_, 'py> for LimitsDict {
     type Error = PyErr;
@@ -35,7 +34,7 @@ impl<'py> FromPyObject<'_, 'py> for LimitsDict {
                 return Err(PlanError::new_err(format!("limits.{key} cannot be {number}")));
             }
         }
-        Ok(Self(limits))
+        Ok(Self(Box::new(limits)))
     }
 }
 
@@ -145,16 +144,16 @@ struct AuditDict {
 }
 
 impl AuditDict {
-    fn rules(&self) -> PyResult<AuditRules> {
+    fn rules(self) -> PyResult<AuditRules> {
         let mut rules = AuditRules {
             kinds: 0,
             age_s: bound(self.retain_age_s),
             bytes: bound(self.retain_bytes),
             is_required: self.required,
         };
-        for name in &self.kinds {
+        for name in self.kinds {
             let unknown = || PlanError::new_err(format!("the audit has no kind '{name}'"));
-            rules.kinds |= AuditKind::of(name).ok_or_else(unknown)?.bit();
+            rules.kinds |= AuditKind::of(&name).ok_or_else(unknown)?.bit();
         }
         Ok(rules)
     }
@@ -208,8 +207,8 @@ impl Plan {
     ) -> PyResult<Self> {
         let users = make_users(users)?;
         Ok(Self(slipring_core::Plan {
-            limits: limits.0,
-            listeners: listeners.into_iter().map(|limits| limits.0).collect(),
+            limits: *limits.0,
+            listeners: listeners.into_iter().map(|limits| *limits.0).collect(),
             server_reference,
             sys_interval_s,
             table: table.into(),

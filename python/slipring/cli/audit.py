@@ -11,7 +11,7 @@ FOLLOW_S = 0.25
 """How often new records are looked for."""
 
 
-def audit(
+def audit(  # noqa: PLR0913 (each is an option)
     data: Annotated[
         Path, typer.Option(help="The broker's data folder, which has the audit in it.")
     ] = Path("slipring-data"),
@@ -49,7 +49,7 @@ def audit(
     if not folder.is_dir():
         raise JournalError(
             f"there is no audit in {data}: name the data folder with --data; a broker without "
-            "users keeps an audit only with `keep = \"always\"` under [audit]"
+            'users keeps an audit only with `keep = "always"` under [audit]'
         )
     reader = AuditReader(folder)
     end = reader.end_offset()

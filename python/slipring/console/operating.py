@@ -7,6 +7,7 @@ JSON to another origin only after that origin allowed it, and the console never 
 import asyncio
 import json
 from collections.abc import Callable
+from typing import TypedDict
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
@@ -92,7 +93,14 @@ def operator_routes(broker: Broker) -> list[BaseRoute]:
     ]
 
 
-def asker(request: Request) -> dict[str, str]:
+class Asker(TypedDict):
+    """Who asks for a change, and by which right."""
+
+    address: str
+    right: str
+
+
+def asker(request: Request) -> Asker:
     """Who asks, and by which right, for the audit."""
     peer = request.client
     address = f"{peer.host}:{peer.port}" if peer else ""

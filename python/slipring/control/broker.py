@@ -7,10 +7,10 @@ import os
 import secrets
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from slipring.control.archive import archive_location, make_archive
-from slipring.control.audit import AuditKind, AuditLine, audit_folder
+from slipring.control.audit import AuditFields, AuditKind, AuditLine, audit_folder
 from slipring.control.broker_log import BrokerLog
 from slipring.control.budget_watch import BudgetWatch
 from slipring.control.cached import Cached
@@ -112,34 +112,12 @@ class Broker:
         for doubt in found.config.doubts if found.applied else ():
             log.warning("config: %s", doubt)
 
-    def audit(
-        self,
-        kind: AuditKind,
-        *,
-        user: str = "",
-        client: str = "",
-        address: str = "",
-        right: str = "",
-        topic: str = "",
-        rule: int | None = None,
-        outcome: str = "ok",
-        detail: str = "",
-    ) -> None:
-        """Record what somebody did through the control plane; `topic` is an area such as `memory`.
+    def audit(self, kind: AuditKind, **fields: Unpack[AuditFields]) -> None:
+        """Record what somebody did through the control plane.
 
         Never pass a password, a token or a payload. Does nothing while no audit is kept.
         """
-        self.engine.audit(
-            kind,
-            user=user,
-            client=client,
-            address=address,
-            right=right,
-            topic=topic,
-            rule=rule,
-            outcome=outcome,
-            detail=detail,
-        )
+        self.engine.audit(kind, **fields)
 
     @property
     def trouble(self) -> Trouble | None:
@@ -262,8 +240,7 @@ def make_audit_folder(config: Config) -> None:
 
 def _unmade(folder: Path, error: OSError) -> StartError:
     return StartError(
-        f"cannot make the folder {folder}: {error.strerror}; "
-        "name one you can write with --data DIR"
+        f"cannot make the folder {folder}: {error.strerror}; name one you can write with --data DIR"
     )
 
 

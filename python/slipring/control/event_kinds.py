@@ -49,9 +49,7 @@ KINDS = {
     "unauthorized": EventKind(
         "access", "warning", "has no right to ", "more clients did what they have no right to"
     ),
-    "quota": EventKind(
-        "access", "warning", "reached a quota: ", "more clients reached a quota"
-    ),
+    "quota": EventKind("access", "warning", "reached a quota: ", "more clients reached a quota"),
     "read": _of_each("access", "debug", "read ", "more reads"),
     "subscribed": EventKind(
         "subscriptions", "debug", "subscribed ", "more subscriptions were made"

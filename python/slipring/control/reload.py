@@ -69,7 +69,9 @@ def applied_text(change: Change) -> str:
 def audit_text(change: Change) -> str:
     """Describe a change for the audit: the same, but rules are only counted."""
     if change.key == "access.rule":
-        was, now = (len(one) if isinstance(one, tuple) else 0 for one in (change.before, change.after))
+        was, now = (
+            len(one) if isinstance(one, tuple) else 0 for one in (change.before, change.after)
+        )
         return f"access.rule has {now} rules now, was {was}"
     return applied_text(change)
 
@@ -96,9 +98,7 @@ def _meanwhile(running: Config, wanted: Config, *, journaling: bool) -> Config:
         "mqtt": wanted.mqtt.model_copy(update={"listen": running.mqtt.listen}),
         "console": running.console,
         "discovery": running.discovery,
-        "audit": wanted.audit.model_copy(
-            update={"segment_bytes": running.audit.segment_bytes}
-        ),
+        "audit": wanted.audit.model_copy(update={"segment_bytes": running.audit.segment_bytes}),
         "listener": tuple(_own_limits(one, wanted) for one in running.listener),
     }
     if not journaling:

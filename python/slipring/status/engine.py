@@ -243,7 +243,8 @@ class ClientStatus(TrafficCounts):
     queued_bytes: Annotated[int, "Bytes that wait for it, QoS 0 too."]
     inflight: Annotated[int, "QoS 1 and 2 messages sent and not settled."]
     slowed: Annotated[
-        bool, "Whether it is read more slowly: its owner reached a [quota](limits.md#quotas-by-user)."
+        bool,
+        "Whether it is read more slowly: its owner reached a [quota](limits.md#quotas-by-user).",
     ]
     subscriptions: Annotated[list[str], "Its filters, in order."]
 
