@@ -120,7 +120,7 @@ class AuditLine:
         words = (f"{key}={_value(value)}" for key, value in named.items())
         return cls(
             found["at_ns"],
-            found["kind"],
+            f"audit {found['kind']}",  # the log has events of the same names
             f"audit {' '.join(words)}",
             found["client"],
             found["topic"],
