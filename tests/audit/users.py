@@ -2,7 +2,7 @@
 
 from slipring.control.users import verifier_of
 
-SECRET = "a long secret word"  # noqa: S105 (made for tests)
+SECRET = "a long secret word"
 PASSWORD = SECRET.encode()
 VERIFIER = verifier_of(SECRET, 4_096)
 USERS = f"""

@@ -17,8 +17,7 @@ use crate::tokens::TokenRules;
 pyo3::import_exception!(slipring.errors, PlanError);
 
 /// The bounds, from a dictionary with all keys of the configuration.
-#[derive(Clone, Copy)]
-struct LimitsDict(Limits);
+struct LimitsDict(Box<Limits>);
 
 impl<'py> FromPyObject<'_, 'py> for LimitsDict {
     type Error = PyErr;
@@ -36,7 +35,7 @@ impl<'py> FromPyObject<'_, 'py> for LimitsDict {
                 return Err(PlanError::new_err(format!("limits.{key} cannot be {number}")));
             }
         }
-        Ok(Self(limits))
+        Ok(Self(Box::new(limits)))
     }
 }
 
@@ -146,16 +145,16 @@ struct AuditDict {
 }
 
 impl AuditDict {
-    fn rules(&self) -> PyResult<AuditRules> {
+    fn rules(self) -> PyResult<AuditRules> {
         let mut rules = AuditRules {
             kinds: 0,
             age_s: bound(self.retain_age_s),
             bytes: bound(self.retain_bytes),
             is_required: self.required,
         };
-        for name in &self.kinds {
+        for name in self.kinds {
             let unknown = || PlanError::new_err(format!("the audit has no kind '{name}'"));
-            rules.kinds |= AuditKind::of(name).ok_or_else(unknown)?.bit();
+            rules.kinds |= AuditKind::of(&name).ok_or_else(unknown)?.bit();
         }
         Ok(rules)
     }
@@ -217,8 +216,8 @@ impl Plan {
         let keeps_tokens = tokens.is_none();
         let tokens = tokens.map(|rules| Arc::clone(&rules.0)).unwrap_or_default();
         let plan = slipring_core::Plan {
-            limits: limits.0,
-            listeners: listeners.into_iter().map(|limits| limits.0).collect(),
+            limits: *limits.0,
+            listeners: listeners.into_iter().map(|limits| *limits.0).collect(),
             server_reference,
             sys_interval_s,
             table: table.into(),

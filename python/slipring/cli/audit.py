@@ -11,7 +11,7 @@ FOLLOW_S = 0.25
 """How often new records are looked for."""
 
 
-def audit(
+def audit(  # noqa: PLR0913 (each is an option)
     data: Annotated[
         Path, typer.Option(help="The broker's data folder, which has the audit in it.")
     ] = Path("slipring-data"),

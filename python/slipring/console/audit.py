@@ -19,7 +19,6 @@ NOT_KEPT = 'no audit is kept: add a [[user]], or `keep = "always"` under [audit]
 
 def audit_routes(broker: Broker) -> list[BaseRoute]:
     """Show the audit."""
-    folder = audit_folder(broker.config.data)
 
     async def shown(request: Request) -> Response:
         query = request.query_params
@@ -27,6 +26,7 @@ def audit_routes(broker: Broker) -> list[BaseRoute]:
         texts = {key: query.get(key, "") for key in ("user", "client", "kind")}
         wanted = AuditFilter(**texts, since_ns=numbers["since_ns"] or 0)
         most = min(numbers["most"] or RECORDS_SHOWN, RECORDS_SHOWN)
+        folder = audit_folder(broker.config.data)
         if not folder.is_dir():
             return PlainTextResponse(NOT_KEPT, 404)
         try:

@@ -1,4 +1,4 @@
-"""The audit: the section of the configuration, its rules in the plan, and its lines for log servers.
+"""The audit: its section of the configuration, its rules in the plan, lines for log servers.
 
 Records are written by the engine, and nothing here can change or remove one.
 """
@@ -35,6 +35,22 @@ KINDS: tuple[AuditKind, ...] = get_args(AuditKind)
 ALWAYS = ("started", "stopped", "lost")
 FOLDER = "audit"
 """The folder of its journal, in the data folder."""
+
+
+class AuditFields(TypedDict, total=False):
+    """What is known of a record beside its kind. Never a password, a token or a payload."""
+
+    user: str
+    client: str
+    address: str
+    listener: str
+    right: str
+    topic: str
+    """A topic, the key of a setting, or an area of operators such as `memory`."""
+    rule: int | None
+    outcome: str
+    """`ok` unless it is given; `refused` if it was."""
+    detail: str
 
 
 class AuditSection(Section):
@@ -112,7 +128,7 @@ class AuditLine:
         words = (f"{key}={_value(value)}" for key, value in named.items())
         return cls(
             found["at_ns"],
-            found["kind"],
+            f"audit {found['kind']}",  # the log has events of the same names
             f"audit {' '.join(words)}",
             found["client"],
             found["topic"],

@@ -8,14 +8,14 @@ import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from slipring.control.access_changes import AccessChanges
 from slipring.control.access_merge import with_granted
 from slipring.control.access_places import AccessTables
 from slipring.control.access_store import AccessStore
 from slipring.control.archive import archive_location, make_archive
-from slipring.control.audit import AuditKind, AuditLine, audit_folder
+from slipring.control.audit import AuditFields, AuditKind, AuditLine, audit_folder
 from slipring.control.broker_log import BrokerLog
 from slipring.control.budget_watch import BudgetWatch
 from slipring.control.cached import Cached
@@ -168,34 +168,12 @@ class Broker:
         for doubt in found.config.doubts if found.applied else ():
             log.warning("config: %s", doubt)
 
-    def audit(
-        self,
-        kind: AuditKind,
-        *,
-        user: str = "",
-        client: str = "",
-        address: str = "",
-        right: str = "",
-        topic: str = "",
-        rule: int | None = None,
-        outcome: str = "ok",
-        detail: str = "",
-    ) -> None:
-        """Record what somebody did through the control plane; `topic` is an area such as `memory`.
+    def audit(self, kind: AuditKind, **fields: Unpack[AuditFields]) -> None:
+        """Record what somebody did through the control plane.
 
         Never pass a password, a token or a payload. Does nothing while no audit is kept.
         """
-        self.engine.audit(
-            kind,
-            user=user,
-            client=client,
-            address=address,
-            right=right,
-            topic=topic,
-            rule=rule,
-            outcome=outcome,
-            detail=detail,
-        )
+        self.engine.audit(kind, **fields)
 
     def _apply_tokens(self, rules: TokenRules) -> None:
         self.engine.apply_tokens(rules)

@@ -1,14 +1,16 @@
-"""The records of an audit, read from its journal: the newest first, filtered, in pages; or as they come.
+"""The records of an audit, read from its journal: newest first, in pages, or as they come.
 
 Only reads: nothing changes or removes a record.
 """
 
 import json
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
+from slipring.journal.native_columns import arrow_array
 from slipring.native import JournalReader
 
 Record = dict[str, Any]
@@ -76,11 +78,11 @@ class AuditReader:
         records: list[Record] = []
         while start < end:
             columns = self._reader.read(start, end, PAGE_BYTES)
-            offsets, texts = (memoryview(one) for one in columns.payload)
-            bounds = pairwise(offsets.cast("B").cast("i"))
-            numbers = memoryview(columns.offset).cast("B").cast("q")
-            for number, (begin, until) in zip(numbers, bounds, strict=False):
-                records.append({"offset": number, **json.loads(bytes(texts[begin:until]))})
+            count = len(columns)
+            offsets = arrow_array(pa.int64(), count, (None, columns.offset))
+            payloads = arrow_array(pa.binary(), count, (None, *columns.payload))
+            for offset, payload in zip(offsets.to_pylist(), payloads.to_pylist(), strict=True):
+                records.append({"offset": offset, **json.loads(payload)})
             if columns.end <= start:
                 break
             start = columns.end
