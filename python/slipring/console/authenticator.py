@@ -5,6 +5,7 @@ import base64
 import binascii
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from ipaddress import ip_address
 
@@ -15,8 +16,8 @@ from slipring.console.cookies import LoginCookie
 from slipring.console.logins import ConsoleLogin, ConsoleLogins, Person
 from slipring.console.visitor import Visitor
 from slipring.control import Broker
+from slipring.control.acts import audit
 from slipring.control.address import Address
-from slipring.control.audit import audit
 from slipring.errors import TokenError
 
 CHECKS_MAX = 8
@@ -91,6 +92,8 @@ class Authenticator:
         self._attempts = LoginAttempts()
         self._is_closed_way = self.is_secure or listen.is_loopback
         self._checks = asyncio.Semaphore(CHECKS_MAX)
+        # Threads of their own: who waits for a password keeps no other request waiting.
+        self._threads = ThreadPoolExecutor(CHECKS_MAX, "slipring-login")
         self._waiting = 0
 
     @property
@@ -134,19 +137,31 @@ class Authenticator:
         if found != "right":
             self.outcomes["wrong"] += 1
             self._attempts.failed(address, name)
-            audit("login-refused", name, "wrong name or password", address)
+            audit("login", name, "to the console, by password", address, outcome="wrong")
             return Refusal(WRONG, 401)
         self.outcomes["accepted"] += 1
         self._attempts.succeeded(name)
         return Person(name)
 
+    def mark_of(self, name: str) -> bytes:
+        """The mark of a user, asked for before its password; empty if there is no such user."""
+        return self.broker.engine.user_mark(name) or b""
+
     def open_login(
-        self, person: Person, scope: Scope, how: str, lasts_s: float | None = None
+        self,
+        person: Person,
+        scope: Scope,
+        how: str,
+        *,
+        mark: bytes | None = None,
+        lasts_s: float | None = None,
     ) -> str:
-        """Log a person in; return the Set-Cookie of the new login. An earlier one here ends."""
+        """Log a person in; return the Set-Cookie of the new login. An earlier one here ends.
+
+        If the user has no such `mark` any more, the login ends at once.
+        """
         if (earlier := self.cookie.read(scope["headers"])) is not None:
             self.logins.end(earlier)
-        mark = self.broker.engine.user_mark(person.user) if how == "password" else None
         audit("login", person.user, f"to the console, by {how}", self.address_of(scope))
         return self.cookie.set(self.logins.open(person, mark, lasts_s))
 
@@ -243,8 +258,9 @@ class Authenticator:
         self._waiting += 1
         try:
             async with self._checks:
-                at = str(Address(address, 1))
-                return await asyncio.to_thread(self.broker.engine.check_password, name, secret, at)
+                check = self.broker.engine.check_password
+                loop, peer = asyncio.get_running_loop(), str(Address(address, 1))
+                return await loop.run_in_executor(self._threads, check, name, secret, peer)
         finally:
             self._waiting -= 1
 

@@ -10,7 +10,7 @@ from slipring.console.authenticator import Authenticator, Proof, Refusal
 from slipring.console.json_body import json_body
 from slipring.console.operating import is_from_here
 from slipring.console.visitor import AREAS, Visitor, described
-from slipring.control.audit import audit
+from slipring.control.acts import audit
 from slipring.status.console import ConsoleVisitor
 
 LOGIN_BYTES_MAX = 16_384
@@ -39,10 +39,11 @@ def login_routes(authenticator: Authenticator) -> list[BaseRoute]:
         if not authenticator.is_needed:
             return PlainTextResponse(NO_USERS, 409)
         address = authenticator.address_of(request.scope)
+        mark = authenticator.mark_of(pair[0].encode("utf-8", "replace").decode())
         found = await authenticator.check(*pair, address)
         if isinstance(found, Refusal):
             return PlainTextResponse(found.text, found.status, found.headers)
-        cookie = authenticator.open_login(found, request.scope, "password")
+        cookie = authenticator.open_login(found, request.scope, "password", mark=mark)
         return JSONResponse({"user": found.user}, headers={"set-cookie": cookie})
 
     async def log_out(request: Request) -> Response:

@@ -13,8 +13,8 @@ from slipring.console.guard import SECURITY_HEADERS, Verdict, judge
 from slipring.console.listener import ConsoleListener
 from slipring.console.logins import ConsoleLogin
 from slipring.console.needs import READS, need_of
+from slipring.control.acts import audit
 from slipring.control.address import Address
-from slipring.control.audit import audit
 
 FOREIGN = (
     "this console answers only to its own page; "
@@ -105,7 +105,8 @@ class AccessMiddleware:
         if proof.visitor.name is None:
             return Refusal(UNPROVED, 401)
         detail = f"{method} {scope['path']}"
-        audit("refused", proof.visitor.name, detail, self.authenticator.address_of(scope))
+        address = self.authenticator.address_of(scope)
+        audit("denied", proof.visitor.name, detail, address, outcome="refused")
         return Refusal(UNALLOWED, 403)
 
     def _refused(self, refusal: Refusal, scope: Scope) -> PlainTextResponse:

@@ -10,7 +10,7 @@ from slipring.console.authenticator import Authenticator, Refusal
 from slipring.console.json_body import json_body
 from slipring.console.login_routes import LOGIN_BYTES_MAX, name_and_password, proof_of
 from slipring.console.logins import Person
-from slipring.control.audit import audit
+from slipring.control.acts import audit
 from slipring.errors import TokenError
 
 NOT_UNDERSTOOD = (
@@ -57,7 +57,7 @@ def _issued(
     except TokenError as error:
         return PlainTextResponse(f"{error}\n", 409)
     detail = f"{made.id}, for {int(most_s)} s"
-    audit("token", person.user, detail, authenticator.address_of(request.scope))
+    audit("token_issued", person.user, detail, authenticator.address_of(request.scope))
     return JSONResponse({"token": made.text, "user": person.user, "expires_s": int(most_s)})
 
 
