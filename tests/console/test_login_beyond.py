@@ -113,8 +113,8 @@ def test_by_https_a_person_logs_in_with_a_cookie_for_this_host_only(secured: Sec
 def test_a_peer_without_tls_disturbs_nobody(secured: Secured) -> None:
     address = secured.running.console.removeprefix("https://")
     with pytest.raises(httpx.HTTPError):
-        httpx.get(f"http://{address}/live")
-    answer = httpx.get(f"https://{address}/live", verify=secured.trust)
+        httpx.get(f"http://{address}/live", timeout=PATIENCE_S)
+    answer = httpx.get(f"https://{address}/live", verify=secured.trust, timeout=PATIENCE_S)
     assert answer.text == "live\n"
 
 
@@ -126,12 +126,12 @@ def test_a_new_certificate_is_used_without_a_restart(secured: Secured) -> None:
     deadline_s = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline_s:
         try:
-            assert httpx.get(address, verify=secured.trust).text == "live\n"
+            assert httpx.get(address, verify=secured.trust, timeout=PATIENCE_S).text == "live\n"
             break
         except httpx.ConnectError:  # the files are looked at once a second
             continue
     with pytest.raises(httpx.ConnectError):
-        httpx.get(address, verify=before)
+        httpx.get(address, verify=before, timeout=PATIENCE_S)
 
 
 def test_a_certificate_that_is_not_there_is_named_at_the_start(tmp_path: Path) -> None:
@@ -163,7 +163,9 @@ def test_behind_a_proxy_names_are_its_own_and_addresses_are_what_it_adds(tmp_pat
 def test_without_users_the_console_on_loopback_is_as_simple_as_ever(
     broker: RunningBroker,
 ) -> None:
-    answer = httpx.post(f"{broker.console}/api/clients/disconnect", json={"client_ids": ["x"]})
+    answer = httpx.post(
+        f"{broker.console}/api/clients/disconnect", json={"client_ids": ["x"]}, timeout=PATIENCE_S
+    )
     assert answer.json() == {"done": [], "unknown": ["x"]}
 
 
@@ -171,9 +173,9 @@ def test_anybody_sees_what_rules_about_anyone_allow(tmp_path: Path) -> None:
     rules = '\n[[access.rule]]\nwho = ["anyone"]\nallow = ["watch"]\ntopics = ["public/#"]\n'
     config = "[console]\nallow_anonymous = true\n" + USERS + rules
     with broker_in(tmp_path, config=config) as running:
-        me = httpx.get(f"{running.console}/api/me").json()
+        me = httpx.get(f"{running.console}/api/me", timeout=PATIENCE_S).json()
         assert (me["needs_login"], me["watches"], me["user"]) == (False, "some", None)
-        assert httpx.get(f"{running.console}/api/overview").status_code == 200
-        assert httpx.get(f"{running.console}/metrics").status_code == 401
+        assert httpx.get(f"{running.console}/api/overview", timeout=PATIENCE_S).status_code == 200
+        assert httpx.get(f"{running.console}/metrics", timeout=PATIENCE_S).status_code == 401
         with logged_in(running.console, "vera") as client:
             assert client.get("/api/me").json()["watches"] == "all"

@@ -69,8 +69,8 @@ async def test_parameters_that_may_not_be_watched_are_neither_found_nor_counted(
 
 def test_metrics_name_only_prefixes_that_may_be_watched(busy: RunningBroker) -> None:
     url = f"{busy.console}/metrics"
-    narrow = httpx.get(url, auth=("nobody-special", PASSWORD)).text
+    narrow = httpx.get(url, auth=("nobody-special", PASSWORD), timeout=PATIENCE_S).text
     assert "slipring_clients 1\n" in narrow
     assert "own/speed" not in narrow
-    everything = httpx.get(url, auth=("vera", PASSWORD)).text
+    everything = httpx.get(url, auth=("vera", PASSWORD), timeout=PATIENCE_S).text
     assert "own/speed" in everything

@@ -109,7 +109,7 @@ def begun(client: httpx.Client) -> dict[str, str]:
 
 
 def test_a_login_asks_with_state_nonce_and_pkce(provided: Provided) -> None:
-    with httpx.Client(base_url=provided.running.console) as client:
+    with httpx.Client(base_url=provided.running.console, timeout=PATIENCE_S) as client:
         one, two = begun(client), begun(client)
     assert one["code_challenge_method"] == "S256"
     assert one["response_type"] == "code"
@@ -121,7 +121,10 @@ def test_a_login_asks_with_state_nonce_and_pkce(provided: Provided) -> None:
 
 def test_an_answer_that_this_browser_did_not_ask_for_is_refused(provided: Provided) -> None:
     console = provided.running.console
-    with httpx.Client(base_url=console) as victim, httpx.Client(base_url=console) as attacker:
+    with (
+        httpx.Client(base_url=console, timeout=PATIENCE_S) as victim,
+        httpx.Client(base_url=console, timeout=PATIENCE_S) as attacker,
+    ):
         stolen = begun(attacker)["state"]
         own = begun(victim)["state"]
         rows = [
@@ -153,4 +156,4 @@ def test_the_form_says_that_the_provider_did_not_let_in(
 
 def test_without_a_provider_there_is_no_such_login(broker: RunningBroker) -> None:
     for path in ("login", "callback"):
-        assert httpx.get(f"{broker.console}/api/oidc/{path}").status_code == 404
+        assert httpx.get(f"{broker.console}/api/oidc/{path}", timeout=PATIENCE_S).status_code == 404

@@ -24,7 +24,7 @@ def issuing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBroker]
 
 def token_of(console: str, name: str, **more: object) -> str:
     body = {"user": name, "password": PASSWORD} | more
-    answer = httpx.post(f"{console}/api/token", json=body)
+    answer = httpx.post(f"{console}/api/token", json=body, timeout=PATIENCE_S)
     assert answer.status_code == 200, answer.text
     told = answer.json()
     assert told["user"] == name
@@ -41,7 +41,9 @@ def test_a_token_for_a_password_is_accepted_on_every_route_and_websocket(
 ) -> None:
     headers = bearer(token_of(issuing.console, "vera"))
     for path in CLOSED:
-        code = httpx.get(f"{issuing.console}{path}", headers=headers).status_code
+        code = httpx.get(
+            f"{issuing.console}{path}", headers=headers, timeout=PATIENCE_S
+        ).status_code
         assert code in ({403} if path == "/api/unheard/of" else {200, 404}), path
     for path in ("/api/live", "/api/parameters"):
         address = issuing.console.replace("http", "ws", 1) + path
@@ -50,7 +52,9 @@ def test_a_token_for_a_password_is_accepted_on_every_route_and_websocket(
     size = {"size": "1GB"}
     for name, code in (("vera", 403), ("otto", 200)):
         given = bearer(token_of(issuing.console, name))
-        answer = httpx.post(f"{issuing.console}/api/memory", json=size, headers=given)
+        answer = httpx.post(
+            f"{issuing.console}/api/memory", json=size, headers=given, timeout=PATIENCE_S
+        )
         assert answer.status_code == code, "a token needs no token against forgery"
 
 
@@ -58,22 +62,30 @@ def test_a_token_for_a_login_of_a_page(issuing: RunningBroker) -> None:
     with logged_in(issuing.console, "vera") as client:
         told = client.post("/api/token", json={}).json()
         assert told["expires_s"] == 600
-    me = httpx.get(f"{issuing.console}/api/me", headers=bearer(told["token"])).json()
+    me = httpx.get(
+        f"{issuing.console}/api/me", headers=bearer(told["token"]), timeout=PATIENCE_S
+    ).json()
     assert (me["user"], me["role"], me["csrf"]) == ("vera", "viewer", None)
 
 
 def test_a_token_gives_no_token_and_nothing_longer_is_given(issuing: RunningBroker) -> None:
     headers = bearer(token_of(issuing.console, "vera"))
     for given in ({}, headers):
-        answer = httpx.post(f"{issuing.console}/api/token", json={}, headers=given)
+        answer = httpx.post(
+            f"{issuing.console}/api/token", json={}, headers=given, timeout=PATIENCE_S
+        )
         assert answer.status_code == 401
     body = {"user": "vera", "password": PASSWORD}
     for asked, given_s in ((10, 10), (1e9, 600)):
-        answer = httpx.post(f"{issuing.console}/api/token", json=body | {"lifetime_s": asked})
+        answer = httpx.post(
+            f"{issuing.console}/api/token", json=body | {"lifetime_s": asked}, timeout=PATIENCE_S
+        )
         assert answer.json()["expires_s"] == given_s
     refused: tuple[object, ...] = (0, -1, "10", True, [], {})
     for wrong in refused:
-        answer = httpx.post(f"{issuing.console}/api/token", json=body | {"lifetime_s": wrong})
+        answer = httpx.post(
+            f"{issuing.console}/api/token", json=body | {"lifetime_s": wrong}, timeout=PATIENCE_S
+        )
         assert answer.status_code == 400
 
 
@@ -91,7 +103,7 @@ def test_a_token_that_is_not_ours_is_refused(issuing: RunningBroker) -> None:
     ]
     for row in rows:
         headers = {b"authorization": f"Bearer {row}".encode("latin-1")}
-        answer = httpx.get(f"{issuing.console}/api/overview", headers=headers)
+        answer = httpx.get(f"{issuing.console}/api/overview", headers=headers, timeout=PATIENCE_S)
         assert answer.status_code == 401, row[:40]
 
 
@@ -108,7 +120,9 @@ def test_a_page_ends_with_its_token(configured: Configured) -> None:
 def test_a_broker_that_makes_no_tokens_says_so(configured: Configured) -> None:
     broker = configured(USERS)
     body = {"user": "vera", "password": PASSWORD}
-    answer = httpx.post(f"{broker.console}/api/token", json=body)
+    answer = httpx.post(f"{broker.console}/api/token", json=body, timeout=PATIENCE_S)
     assert (answer.status_code, "[token]" in answer.text) == (409, True)
-    refused = httpx.get(f"{broker.console}/api/overview", headers=bearer("a.b.c"))
+    refused = httpx.get(
+        f"{broker.console}/api/overview", headers=bearer("a.b.c"), timeout=PATIENCE_S
+    )
     assert refused.status_code == 401

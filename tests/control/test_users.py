@@ -31,7 +31,7 @@ def test_other_machines_may_connect_where_there_are_users() -> None:
 @pytest.mark.parametrize("mqtt", [False, True])
 def test_the_console_is_opened_by_a_key_of_its_own(mqtt: bool) -> None:
     open_ = {"console__listen": "0.0.0.0:8080", "allow_anonymous": mqtt}
-    told = r"^configuration: console\.listen.*no login.*allow_anonymous = true under \[console\]"
+    told = r"^configuration: console\.listen.*in clear; set certificate and key under \[console\]"
     with pytest.raises(ConfigError, match=told):
         users(("gripen", PENCIL), **open_)
     config = users(("gripen", PENCIL), **open_, console__allow_anonymous=True)

@@ -5,6 +5,7 @@ import base64
 import binascii
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from ipaddress import ip_address
 
@@ -90,6 +91,8 @@ class Authenticator:
         self._attempts = LoginAttempts()
         self._is_closed_way = self.is_secure or listen.is_loopback
         self._checks = asyncio.Semaphore(CHECKS_MAX)
+        # Threads of their own: who waits for a password keeps no other request waiting.
+        self._threads = ThreadPoolExecutor(CHECKS_MAX, "slipring-login")
         self._waiting = 0
 
     @property
@@ -140,13 +143,25 @@ class Authenticator:
         self._attempts.succeeded(name)
         return Person(name)
 
+    def mark_of(self, name: str) -> bytes:
+        """The mark of a user, asked for before its password; empty if there is no such user."""
+        return self.broker.engine.user_mark(name) or b""
+
     def open_login(
-        self, person: Person, scope: Scope, how: str, lasts_s: float | None = None
+        self,
+        person: Person,
+        scope: Scope,
+        how: str,
+        *,
+        mark: bytes | None = None,
+        lasts_s: float | None = None,
     ) -> str:
-        """Log a person in; return the Set-Cookie of the new login. An earlier one here ends."""
+        """Log a person in; return the Set-Cookie of the new login. An earlier one here ends.
+
+        If the user has no such `mark` any more, the login ends at once.
+        """
         if (earlier := self.cookie.read(scope["headers"])) is not None:
             self.logins.end(earlier)
-        mark = self.broker.engine.user_mark(person.user) if how == "password" else None
         address = self.address_of(scope)
         self.broker.audit("login", user=person.user, address=address, detail=f"by {how}")
         return self.cookie.set(self.logins.open(person, mark, lasts_s))
@@ -244,8 +259,9 @@ class Authenticator:
         self._waiting += 1
         try:
             async with self._checks:
-                at = str(Address(address, 1))
-                return await asyncio.to_thread(self.broker.engine.check_password, name, secret, at)
+                check = self.broker.engine.check_password
+                loop, peer = asyncio.get_running_loop(), str(Address(address, 1))
+                return await loop.run_in_executor(self._threads, check, name, secret, peer)
         finally:
             self._waiting -= 1
 

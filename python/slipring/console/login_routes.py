@@ -38,10 +38,11 @@ def login_routes(authenticator: Authenticator) -> list[BaseRoute]:
         if not authenticator.is_needed:
             return PlainTextResponse(NO_USERS, 409)
         address = authenticator.address_of(request.scope)
+        mark = authenticator.mark_of(pair[0].encode("utf-8", "replace").decode())
         found = await authenticator.check(*pair, address)
         if isinstance(found, Refusal):
             return PlainTextResponse(found.text, found.status, found.headers)
-        cookie = authenticator.open_login(found, request.scope, "password")
+        cookie = authenticator.open_login(found, request.scope, "password", mark=mark)
         return JSONResponse({"user": found.user}, headers={"set-cookie": cookie})
 
     async def log_out(request: Request) -> Response:

@@ -8,9 +8,11 @@ import base64
 import json
 import secrets
 import ssl
+import threading
 import time
 import urllib.error
 import urllib.request
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
@@ -30,6 +32,8 @@ KEYS_AGAIN_S = 10.0
 FLOW_S = 600.0
 """How long a person may take at the provider."""
 FLOWS_MAX = 1_000
+"""Logins that have begun; of one network fewer, so that nobody keeps others out."""
+FLOWS_OF_NETWORK_MAX = 100
 LEEWAY_S = 30
 
 
@@ -44,6 +48,8 @@ class Flow:
     nonce: str
     verifier: str
     redirect: str
+    network: str
+    """Where the browser is."""
     ends_s: float
 
 
@@ -65,14 +71,17 @@ class OidcClient:
         self.section = section
         self._now_s = now_s
         self._flows: dict[str, Flow] = {}
+        self._lock = threading.Lock()
+        """Held for a moment: several threads begin and finish logins."""
         self._provider: _Provider | None = None
 
-    def begin(self, redirect: str) -> tuple[str, str]:
+    def begin(self, redirect: str, network: str) -> tuple[str, str]:
         """Begin a login: the address of the provider for the browser, and the state. Blocks."""
         provider = self._known()
-        self._forget_late()
-        state, flow = secrets.token_urlsafe(32), self._flow(redirect)
-        self._flows[state] = flow
+        state, flow = secrets.token_urlsafe(32), self._flow(redirect, network)
+        with self._lock:
+            self._make_room(network)
+            self._flows[state] = flow
         challenge = base64.urlsafe_b64encode(sha256(flow.verifier.encode()).digest()).rstrip(b"=")
         asked = {
             "response_type": "code",
@@ -89,7 +98,8 @@ class OidcClient:
 
     def finish(self, state: str, code: str) -> Person:
         """Take what the browser brought back: who it is. Blocks."""
-        flow = self._flows.pop(state, None)
+        with self._lock:
+            flow = self._flows.pop(state, None)
         if flow is None or self._now_s() > flow.ends_s:
             raise OidcError("this login took too long, or was not begun here")
         answer = self._redeem(code, flow)
@@ -103,15 +113,21 @@ class OidcClient:
         kept = tuple((name, value) for name, value in claims if name != "nonce")
         return Person(found["user"], tuple(found["roles"]), kept)
 
-    def _flow(self, redirect: str) -> Flow:
+    def _flow(self, redirect: str, network: str) -> Flow:
         nonce, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(48)
-        return Flow(nonce, verifier, redirect, self._now_s() + FLOW_S)
+        return Flow(nonce, verifier, redirect, network, self._now_s() + FLOW_S)
 
-    def _forget_late(self) -> None:
+    def _make_room(self, network: str) -> None:
+        """Forget late logins; beyond a bound, the oldest one of who has begun most."""
         now_s = self._now_s()
-        for state, flow in list(self._flows.items()):
-            if now_s > flow.ends_s or len(self._flows) >= FLOWS_MAX:
-                del self._flows[state]
+        self._flows = {state: one for state, one in self._flows.items() if now_s <= one.ends_s}
+        counts = Counter(one.network for one in self._flows.values())
+        if counts[network] < FLOWS_OF_NETWORK_MAX and len(self._flows) < FLOWS_MAX:
+            return
+        is_own = counts[network] >= FLOWS_OF_NETWORK_MAX
+        greedy = network if is_own else counts.most_common(1)[0][0]
+        oldest = next(state for state, one in self._flows.items() if one.network == greedy)
+        del self._flows[oldest]
 
     def _redeem(self, code: str, flow: Flow) -> dict[str, Any]:
         """Exchange the code for an id token."""

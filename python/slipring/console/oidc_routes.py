@@ -1,16 +1,24 @@
 """The two routes of a login by an identity provider: to it, and back from it."""
 
 import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from secrets import compare_digest
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from slipring.console.attempts import network_of
 from slipring.console.authenticator import Authenticator
 from slipring.console.cookies import LoginCookie
 from slipring.console.oidc import FLOW_S, OidcClient, OidcError
 
+ASKS_MAX = 4
+"""Questions to the provider at once."""
+WAITING_MAX = 64
+"""Those that wait meanwhile; further logins fail."""
 FIELD_MAX = 4_096
 """Characters of a code or a state."""
 NONE = "this console has no identity provider\n"
@@ -25,11 +33,25 @@ def oidc_routes(authenticator: Authenticator) -> list[BaseRoute]:
         authenticator.broker.id, is_secure=authenticator.is_secure, suffix="-oidc"
     )
 
+    threads = ThreadPoolExecutor(ASKS_MAX, "slipring-oidc")
+    waiting = asyncio.Semaphore(ASKS_MAX + WAITING_MAX)
+
+    async def asked(ask: Callable[..., Any], *given: str) -> Any:
+        """Ask the provider on a thread that nobody else waits for."""
+        if waiting.locked():
+            raise OidcError("too many logins wait for the provider")
+        async with waiting:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(threads, ask, *given)
+
     async def log_in(request: Request) -> Response:
         if not section.is_on or not authenticator.is_needed:
             return PlainTextResponse(NONE, 404)
+        address = authenticator.address_of(request.scope)
         try:
-            where, state = await asyncio.to_thread(client.begin, _redirect(authenticator, request))
+            where, state = await asked(
+                client.begin, _redirect(authenticator, request), network_of(address)
+            )
         except OidcError as error:
             return _failed(authenticator, request, str(error))
         cookie = state_cookie.set(state, same_site="Lax", most_s=int(FLOW_S))
@@ -46,11 +68,11 @@ def oidc_routes(authenticator: Authenticator) -> list[BaseRoute]:
         if not code:
             return _failed(authenticator, request, f"the provider says {error or 'nothing'}")
         try:
-            person = await asyncio.to_thread(client.finish, state, code)
+            person = await asked(client.finish, state, code)
         except OidcError as failure:
             return _failed(authenticator, request, str(failure))
         authenticator.outcomes["accepted"] += 1
-        cookie = authenticator.open_login(person, request.scope, "oidc", section.login_s)
+        cookie = authenticator.open_login(person, request.scope, "oidc", lasts_s=section.login_s)
         answer = RedirectResponse("/", 303, {"set-cookie": cookie})
         answer.headers.append("set-cookie", state_cookie.cleared())
         return answer
