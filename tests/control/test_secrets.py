@@ -138,7 +138,7 @@ async def use(running: RunningBroker) -> str:
                     running.url,
                     user=name,
                     password=password,
-                    authentication=authentication,  # type: ignore[arg-type]
+                    authentication=authentication,
                 ) as bus:
                     await bus.publish("a/b", b"1", qos=1)
                     said.append(repr(bus) + repr(vars(bus)))
