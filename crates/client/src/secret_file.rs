@@ -17,7 +17,7 @@ const OTHERS: u32 = 0o007;
 
 /// Refuses a file with a secret that others than its owner can read, or that belongs to somebody else.
 ///
-/// As in PostgreSQL, root's own file may be readable for a group, so that several services can share it.
+/// As in Postgres, root's own file may be readable for a group, so that several services can share it.
 pub fn check_secret_file(path: &Path) -> Result<(), String> {
     let about = std::fs::metadata(path).map_err(|error| cannot_read(path, &error))?;
     check_metadata(path, &about)

@@ -147,7 +147,9 @@ impl Broker {
         let _one_at_a_time = lock(&self.applying);
         let mut plan = Plan::clone(&self.plan.load());
         plan.authentication.tokens = tokens;
-        self.replace_plan(plan);
+        let plan = Arc::new(plan);
+        let before = self.plan.swap(Arc::clone(&plan));
+        self.follow_rights(&before, &plan); // no route depends on a token
     }
 
     /// Sets the memory budget, until the next plan.

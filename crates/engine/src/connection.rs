@@ -47,8 +47,8 @@ pub(crate) struct Connection<S> {
     /// Bytes of the last read.
     last_read: usize,
     /// How long the client may be silent before it counts as gone.
-    patience: Duration,
-    heard: Instant,
+    pub patience: Duration,
+    pub heard: Instant,
     /// Fires when the patience could be over, or to see whether the connection is quiet; reset only then.
     pub timer: Pin<Box<Sleep>>,
     /// The timer is set to see whether the connection is quiet.
@@ -214,24 +214,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             return Ok(());
         }
         if self.party.client.is_some() {
-            let is_over = self.party.is_proof_over(now);
-            if self.party.check.is_some() && !is_over {
-                self.heard = now; // it is the broker that does not read, until a new token is checked
-                let at = self.deadline();
-                self.timer.as_mut().reset(at);
-                return Ok(());
-            }
-            let why = if is_over { Reason::MaximumConnectTime } else { Reason::KeepAliveTimeout };
-            return Err(ConnectionEnd::Closed(why));
+            return self.run_out(now);
         }
         self.party.broker.monitor.reached.count(Limit::ConnectMs);
         Err(self.party.time_out())
-    }
-
-    /// When the client counts as gone, or its proof ends.
-    fn deadline(&self) -> Instant {
-        let silent = self.heard + self.patience;
-        self.party.proof_ends.map_or(silent, |ends| silent.min(ends))
     }
 
     /// Takes the packets of one read.
@@ -249,8 +235,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     async fn take_checked(&mut self, checked: Checked) -> Result<(), ConnectionEnd> {
         self.party.conclude(checked)?;
         self.take_in(0).await?;
-        let at = self.deadline().min(self.timer.deadline());
-        self.timer.as_mut().reset(at); // the proof may end sooner than before
+        self.watch_proof();
         Ok(())
     }
 

@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::Instant;
 
 use slipring_wire::Reason;
 
@@ -48,6 +49,33 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             self.party.feed.work.begin(); // others run while it sleeps
         }
         woken
+    }
+
+    /// When the client counts as gone, or its proof ends.
+    pub fn deadline(&self) -> Instant {
+        let silent = self.heard + self.patience;
+        self.party.proof_ends.map_or(silent, |ends| silent.min(ends))
+    }
+
+    /// The proof of the client may end sooner than before.
+    pub fn watch_proof(&mut self) {
+        let at = self.deadline().min(self.timer.deadline());
+        self.timer.as_mut().reset(at);
+    }
+
+    /// The deadline of a client is over. While a newer token is checked the broker does not read, so that its silence
+    /// does not count.
+    pub fn run_out(&mut self, now: Instant) -> Result<(), ConnectionEnd> {
+        if self.party.is_proof_over(now) {
+            return Err(ConnectionEnd::Closed(Reason::MaximumConnectTime));
+        }
+        if self.party.check.is_none() {
+            return Err(ConnectionEnd::Closed(Reason::KeepAliveTimeout));
+        }
+        self.heard = now;
+        let at = self.deadline();
+        self.timer.as_mut().reset(at);
+        Ok(())
     }
 
     fn poll_woken(&mut self, cx: &mut Context<'_>) -> Poll<Result<WakeReason, ConnectionEnd>> {

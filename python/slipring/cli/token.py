@@ -142,7 +142,7 @@ def keys(config: ConfigFile = None, data: DataFolder = None) -> None:
 
         slipring token keys --config broker.toml > jwks.json
     """
-    found = _folder(_config(config, data)).keys()
+    found = _folder(_config(config, data)).all_keys()
     print(json.dumps({"keys": [json.loads(key.public) for key in found]}, indent=2))
 
 

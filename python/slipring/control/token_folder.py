@@ -65,7 +65,7 @@ class TokenFolder:
         """Use this folder; it is made at the first write."""
         self.path = path
 
-    def keys(self) -> list[SigningKey]:
+    def all_keys(self) -> list[SigningKey]:
         """All keys, oldest first; empty before the first use."""
         stored = self._read(KEYS)
         if stored is None:
@@ -81,16 +81,20 @@ class TokenFolder:
             raise TokenError(self._damaged(KEYS)) from None
         return found
 
-    def signing_key(self) -> SigningKey:
-        """The key that signs; made at the first use."""
-        keys = self.keys() or self._first_key()
-        return keys[-1]
+    def key_until(self, ends_s: int) -> SigningKey:
+        """The key that signs a token with this end; the first one is made here.
 
-    def _first_key(self) -> list[SigningKey]:
+        The end is noted before the token is signed, so that the key is kept as long.
+        """
+        keys = self.all_keys()
+        if keys and keys[-1].ends_s >= ends_s:
+            return keys[-1]
+        until_s = -(-ends_s // ROUND_S) * ROUND_S
         with self._locked():
-            if not self.keys():  # somebody else may have been first
-                self._write_keys([_made(time.time())])
-        return self.keys()
+            *earlier, newest = self.all_keys() or [_made(time.time())]
+            noted = replace(newest, ends_s=max(newest.ends_s, until_s))
+            self._write_keys([*earlier, noted])
+        return noted
 
     def rotate(self, now_s: float, *, keeps: bool = True) -> SigningKey:
         """Make a new key that signs from now on; earlier ones check until their tokens end.
@@ -98,23 +102,11 @@ class TokenFolder:
         Without `keeps` they are removed, and their tokens are refused at once.
         """
         with self._locked():
-            live = [key for key in self.keys() if key.ends_s > now_s] if keeps else []
+            live = [key for key in self.all_keys() if key.ends_s > now_s] if keeps else []
             kept = live[-KEYS_MAX + 1 :]
             made = _made(now_s)
             self._write_keys([*kept, made])
         return made
-
-    def note_end(self, key: SigningKey, ends_s: int) -> None:
-        """Note until when tokens of a key last, before one is handed out."""
-        if ends_s <= key.ends_s:
-            return
-        until_s = -(-ends_s // ROUND_S) * ROUND_S
-        with self._locked():
-            noted = [
-                replace(one, ends_s=max(one.ends_s, until_s)) if one.id == key.id else one
-                for one in self.keys()
-            ]
-            self._write_keys(noted)
 
     def revoked(self) -> Revoked:
         """What was taken back. A damaged file is an error: it must not mean that nothing was."""

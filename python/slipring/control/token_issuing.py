@@ -52,11 +52,10 @@ def issue(
     }
     if section.audience:
         payload["aud"] = section.audience
-    key = folder.signing_key()
+    key = folder.key_until(now_s + lifetime_s)
     text = sign_token(key.private, json.dumps(payload))
     # What we would refuse is not handed out: a name with control characters, too many claims.
     own_rules(section, [key.public]).verify(text.encode(), now_s)
-    folder.note_end(key, now_s + lifetime_s)
     return IssuedToken(text, token_id, now_s + lifetime_s)
 
 

@@ -26,6 +26,7 @@ class Tokens:
         self._apply = apply
         # Held while rules are made and applied: an older state never overwrites a newer.
         self._changing = threading.Lock()
+        self._in_force: tuple[object, ...] = ()
         self._told: dict[str, str] = {}
         self._revoked = Revoked({}, {})
         self._own: list[str] = []
@@ -57,66 +58,66 @@ class Tokens:
 
     def poll(self) -> None:
         """Look at the files, and apply what has changed."""
-        changed = self._has_changed_folder()
         for source in self.sources:
             if not source.section.is_remote and source.is_due:
-                changed |= source.read()
+                source.read()
                 self._tell(source)
-        if changed:
-            self.apply()
+        self._apply_changes()
 
     def read_again(self, issuer: str) -> None:
         """Read the keys of an issuer for a token whose key is not known, and apply them."""
-        changed = self._has_changed_folder() if issuer == self._section.issuer else False
         for source in self.sources:
             if source.section.issuer == issuer:
-                changed |= source.read_if_allowed()
+                source.read_if_allowed()
                 self._tell(source)
-        if changed:
-            self.apply()
+        self._apply_changes()
 
     def fetch_due(self) -> None:
         """Fetch keys that are old; takes as long as the servers do."""
         for source in self.sources:
             if source.section.is_remote and source.is_due:
-                if source.read():
-                    self.apply()
+                source.read()
                 self._tell(source)
+        self._apply_changes()
 
     @property
     def is_remote(self) -> bool:
         """Whether some keys come over the network."""
         return any(source.section.is_remote for source in self.sources)
 
-    def apply(self) -> None:
-        """Make the rules again, and hand them to the engine."""
+    def _apply_changes(self) -> None:
+        """Hand the engine what is not in force yet; when this returns, all that was read is."""
         with self._changing:
-            self.rules = self._made()
-            self._apply(self.rules)
+            self._look_at_folder()
+            if self._state() != self._in_force:
+                self.rules = self._made()
+                self._apply(self.rules)
+
+    def _state(self) -> tuple[object, ...]:
+        keys = [source.text for source in self.sources]
+        return (list(self._own), keys, self._revoked)
 
     def _made(self) -> TokenRules:
-        section = self._section
+        section, self._in_force = self._section, self._state()
         own = [own_issuer(section, self._own)] if section.enabled else []
         return TokenRules(
             [*own, *map(_issuer, self.sources)], self._revoked.tokens, self._revoked.users
         )
 
-    def _has_changed_folder(self) -> bool:
+    def _look_at_folder(self) -> None:
         if self.folder.stamp() == self._stamp and time.time() < self._first_end_s:
-            return False
+            return
         try:
             self._read_folder()
         except TokenError as error:
             self._say("folder", f"{error}; what was read before stays in force")
-            return False
-        return True
 
     def _read_folder(self) -> None:
         """Keys that check, and revocations. A key whose last token has ended checks no more."""
         self._stamp, now_s = self.folder.stamp(), time.time()
         revoked = self.folder.revoked()
         leeway_s = self._section.leeway_s
-        keys = self.folder.keys() if self._section.enabled else []
+        keys = self.folder.all_keys() if self._section.enabled else []
         live = [key for key in keys[:-1] if key.ends_s + leeway_s > now_s]
         self._first_end_s = min((key.ends_s + leeway_s for key in live), default=float("inf"))
         self._own = [key.public for key in [*live, *keys[-1:]]]
