@@ -63,7 +63,7 @@ async def test_scram_never_sends_the_password(
             carried.extend(part)
             return part
 
-        reader.read = heard  # type: ignore[method-assign]
+        reader.read = heard  # type: ignore[method-assign, assignment]
         await copy(self, reader, writer)
 
     monkeypatch.setattr(Relay, "_copy", listen)

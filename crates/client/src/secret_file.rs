@@ -17,17 +17,21 @@ const OTHERS: u32 = 0o007;
 
 /// Refuses a file with a secret that others than its owner can read, or that belongs to somebody else.
 ///
-/// As in PostgreSQL, root's own file may be readable for a group, so that several services can share it.
+/// As in Postgres, root's own file may be readable for a group, so that several services can share it.
 pub fn check_secret_file(path: &Path) -> Result<(), String> {
     let about = std::fs::metadata(path).map_err(|error| cannot_read(path, &error))?;
-    check(path, &about, rustix::process::geteuid().as_raw())
+    check_metadata(path, &about)
 }
 
-fn check(path: &Path, about: &Metadata, us: u32) -> Result<(), String> {
-    let (shown, owner) = (path.display(), about.uid());
+fn check_metadata(path: &Path, about: &Metadata) -> Result<(), String> {
     if !about.is_file() {
         return Ok(()); // a pipe or a descriptor, such as /dev/fd/3: nobody else can open it later
     }
+    check(path, about.uid(), about.mode(), rustix::process::geteuid().as_raw())
+}
+
+fn check(path: &Path, owner: u32, mode: u32, us: u32) -> Result<(), String> {
+    let shown = path.display();
     if owner != us && owner != ROOT {
         return Err(format!(
             "{shown} holds a secret and belongs to another user; run: chown $(id -u) {shown}"
@@ -35,7 +39,7 @@ fn check(path: &Path, about: &Metadata, us: u32) -> Result<(), String> {
     }
     let (open, mended) =
         if owner == us { (GROUP | OTHERS, 600) } else { (GROUP_WRITES | OTHERS, 640) };
-    if about.mode() & open != 0 {
+    if mode & open != 0 {
         return Err(format!(
             "{shown} holds a secret, and other users of this computer can read it; run: chmod {mended} {shown}"
         ));
@@ -52,7 +56,7 @@ pub fn read_secret_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, String> {
     let cannot = |error: io::Error| cannot_read(path, &error);
     let file = File::open(path).map_err(cannot)?;
     let about = file.metadata().map_err(cannot)?;
-    check(path, &about, rustix::process::geteuid().as_raw())?;
+    check_metadata(path, &about)?;
     let mut content = Zeroizing::new(Vec::new());
     file.take(BYTES_MAX).read_to_end(&mut content).map_err(cannot)?;
     let end = content.iter().position(|byte| matches!(byte, b'\r' | b'\n'));
@@ -60,4 +64,32 @@ pub fn read_secret_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, String> {
         content.truncate(end);
     }
     Ok(content)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_owner_alone_may_read_a_secret_or_a_group_that_of_root() {
+        let (us, other) = (1000, 1001);
+        for (owner, mode, told) in [
+            (us, 0o600, ""),
+            (us, 0o400, ""),
+            (us, 0o640, "chmod 600 key"),
+            (us, 0o604, "chmod 600 key"),
+            (us, 0o620, "chmod 600 key"),
+            (ROOT, 0o600, ""),
+            (ROOT, 0o640, ""),
+            (ROOT, 0o660, "chmod 640 key"),
+            (ROOT, 0o644, "chmod 640 key"),
+            (other, 0o600, "belongs to another user"),
+        ] {
+            match check(Path::new("key"), owner, mode, us) {
+                Ok(()) => assert_eq!(told, "", "{owner} {mode:o}"),
+                Err(text) => assert!(!told.is_empty() && text.contains(told), "{mode:o}: {text}"),
+            }
+        }
+        assert!(check(Path::new("key"), ROOT, 0o640, ROOT).is_err(), "root's own file");
+    }
 }

@@ -87,8 +87,6 @@ where
         broker.clock.now_ns(),
     ));
     broker.connections.enter(&connection);
-    // The listener's files may have changed since the handshake, before this connection could be found.
-    connection.close_unless_trusted();
     let _entered = Entered(Arc::clone(&broker), Arc::clone(&connection));
     let busy = broker.connections.line.clone();
     let mut connection = Connection::new(stream, heard, broker, connection);

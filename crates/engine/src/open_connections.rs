@@ -34,6 +34,8 @@ impl Connections {
     /// Adds a connection that is served from now on.
     pub fn enter(&self, connection: &Arc<ConnectionHandle>) {
         lock(&self.served).insert(connection.key, Arc::clone(connection));
+        // The listener's files may have changed since the handshake, before this connection could be found.
+        connection.close_unless_trusted();
     }
 
     /// Removes a connection.

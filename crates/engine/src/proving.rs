@@ -86,16 +86,13 @@ impl Party {
     }
 
     fn take_exchanged(&mut self, grant: Box<TokenGrant>) -> Result<(), ConnectionEnd> {
-        match self.conversation.conclude_token(grant.user(), &mut self.reply)? {
-            Action::Open(opening) => {
-                self.prove_by(grant);
-                self.open(*opening, false)
-            }
-            _ => {
-                self.renew(grant);
-                Ok(())
-            }
+        let concluded = self.conversation.conclude_token(grant.user(), &mut self.reply)?;
+        if let Action::Open(opening) = concluded {
+            self.prove_by(grant);
+            return self.open(*opening, false);
         }
+        self.renew(grant);
+        Ok(())
     }
 
     fn prove_by(&mut self, grant: Box<TokenGrant>) {

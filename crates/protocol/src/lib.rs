@@ -33,7 +33,7 @@ mod writers;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use slipring_wire::{Disconnect, Packet, Properties, PropertyId, QoS, Reason, Version};
+use slipring_wire::{Disconnect, Packet, Properties, QoS, Reason, Version};
 
 pub use client_will::ClientWill;
 pub use connect::ConnectOptions;
@@ -347,9 +347,4 @@ impl ClientProtocol {
         self.own_bytes = self.output.len() - start;
         self.phase = Phase::Closing { until, timeout, loss };
     }
-}
-
-/// The broker's own words about a reason, if it sent any.
-fn reason_string(properties: Properties<'_>) -> Option<String> {
-    properties.text(PropertyId::ReasonString).map(str::to_owned)
 }

@@ -1,6 +1,6 @@
 //! The properties of an outbound message, checked before they are encoded.
 
-use slipring_wire::{PropertiesBuf, PropertyId, Value, check_topic};
+use slipring_wire::{Properties, PropertiesBuf, PropertyId, Value, check_topic};
 
 use super::SendError;
 
@@ -65,4 +65,9 @@ fn check_text(name: &str, text: &str) -> Result<(), SendError> {
         return Err(SendError::Property(name.to_owned()));
     }
     Ok(())
+}
+
+/// The broker's own words about a reason, if it sent any.
+pub(super) fn reason_string(properties: Properties<'_>) -> Option<String> {
+    properties.text(PropertyId::ReasonString).map(str::to_owned)
 }

@@ -3,8 +3,9 @@
 use slipring_wire::{Ack, Packet, PacketId, Publish, QoS, Reason, Version, Violation, check_topic};
 
 use super::outbound::{EncodedPublish, OutboundPacket};
+use super::properties::reason_string;
 use super::tally::{AckOwner, PublishOutcome, PublishTally};
-use super::{BatchId, ClientProtocol, ProtocolEvent, PublishId, SendError, reason_string};
+use super::{BatchId, ClientProtocol, ProtocolEvent, PublishId, SendError};
 
 impl ClientProtocol {
     /// Accepts one message. At QoS 1 and 2 a `Published` event with this id tells its outcome; at QoS 0

@@ -6,10 +6,11 @@ use slipring_wire::{
     ConnAck, Packet, PacketSplit, QoS, RawPacket, Reason, Version, Violation, split_packet,
 };
 
+use super::properties::reason_string;
 use super::publish::outcome;
 use super::{
     ClientEvent, ClientProtocol, ConnectionLoss, KeepAlive, LAST_WORD, Phase, ProtocolEvent,
-    PublishOutcome, reason_string,
+    PublishOutcome,
 };
 
 /// Packets handled by one call, so that a caller's lock is never held for long.

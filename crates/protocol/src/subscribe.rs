@@ -6,10 +6,10 @@ use slipring_wire::{
 };
 
 use super::pending::PendingRequest;
+use super::properties::reason_string;
 use super::subscription_kind::{SubscriptionKind, next_identifier};
 use super::{
     ClientEvent, ClientProtocol, Phase, ProtocolEvent, RefusedFilter, SendError, SubscriptionId,
-    reason_string,
 };
 
 /// Subscriptions at once. Together with pending requests and messages in flight they need fewer

@@ -91,9 +91,8 @@ impl Engine {
     /// Replaces the whole plan.
     fn apply(&self, py: Python<'_>, plan: &Plan) {
         let (next, keeps_tokens) = (plan.plan.clone(), plan.keeps_tokens);
-        py.detach(|| match keeps_tokens {
-            true => self.0.apply_keeping_tokens(next),
-            false => self.0.apply(next),
+        py.detach(|| {
+            if keeps_tokens { self.0.apply_keeping_tokens(next) } else { self.0.apply(next) }
         });
     }
 

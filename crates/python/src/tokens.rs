@@ -122,7 +122,7 @@ fn read_token_keys(text: &str) -> PyResult<(Vec<(Option<String>, &'static str)>,
 }
 
 /// A question of the engine as a dictionary, with `kind` `keys` or `login`.
-pub(crate) fn question<'py>(py: Python<'py>, asked: Question) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn question(py: Python<'_>, asked: Question) -> PyResult<Bound<'_, PyDict>> {
     let found = PyDict::new(py);
     found.set_item("number", asked.number)?;
     match asked.asked {

@@ -116,9 +116,8 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
     from slipring.lake.storage import LakeLocation
     from slipring.pipeline.pipeline_run import PipelineRun
 
-    settings = _config(config)
-    given = access.options(settings.broker)
-    where, names = LakeLocation.of(lake or data / "lake"), jobs or ["archive"]
+    settings, where = _config(config), LakeLocation.of(lake or data / "lake")
+    given, names = access.options(settings.broker), jobs or ["archive"]
     _introduce(names, [archive, broker], data, where.uri)
     display = PipelineDisplay(_journal(data, broker, archive, given))
     made = PipelineRun(

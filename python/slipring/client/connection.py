@@ -257,8 +257,6 @@ class ClientConnection:
                 self._open(GrantedTerms(*detail))
             case "away":
                 self._away(*detail)
-            case "authenticated":
-                log.debug("%s accepted another token", self.native.url)
             case "unclaimed":
                 self._loop.call_later(UNCLAIMED_S, self._warn_of_unclaimed)
             case "closed":

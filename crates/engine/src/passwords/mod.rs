@@ -291,7 +291,7 @@ mod tests {
         for one in all {
             answers.push(one.await);
         }
-        assert_eq!(answers, [[Checked::Busy; 7].as_slice(), &[Checked::Wrong; 3]].concat());
+        assert_eq!(answers, [vec![Checked::Busy; 7], vec![Checked::Wrong; 3]].concat());
     }
 
     #[tokio::test]

@@ -11,6 +11,7 @@ use ring::signature::{
 };
 
 use super::*;
+use TokenError as Why;
 
 const NOW_S: i64 = 1_800_000_000;
 const ISSUER: &str = "https://id.example";
@@ -61,11 +62,11 @@ impl Keys {
         TokenRules::new(vec![issuer], HashMap::new(), HashMap::new())
     }
 
-    fn ed(&self, header: &str, payload: &str) -> String {
-        self.ed_bytes(&encoded(header.as_bytes()), &encoded(payload.as_bytes()))
+    fn ed(header: &str, payload: &str) -> String {
+        Self::ed_bytes(&encoded(header.as_bytes()), &encoded(payload.as_bytes()))
     }
 
-    fn ed_bytes(&self, header: &str, payload: &str) -> String {
+    fn ed_bytes(header: &str, payload: &str) -> String {
         // The signer writes its own header; a test signs any.
         let signed = format!("{header}.{payload}");
         let pair = ring::signature::Ed25519KeyPair::from_seed_unchecked(&[7; 32]).unwrap();
@@ -108,7 +109,7 @@ fn each_algorithm_is_accepted_with_its_own_key() {
         claims(&[("roles", r#"["engineer"]"#), ("jti", "\"7\""), ("site", "[\"a\",\"b\"]")]);
     let tokens = [
         keys.ed.sign(&claims),
-        keys.ed(r#"{"alg":"EdDSA"}"#, &claims), // the only key of its algorithm
+        Keys::ed(r#"{"alg":"EdDSA"}"#, &claims), // the only key of its algorithm
         keys.ec(r#"{"alg":"ES256","kid":"ec","typ":"at+jwt"}"#, &claims),
         keys.rsa(r#"{"alg":"RS256","kid":"rsa","typ":"JWT"}"#, &claims),
     ];
@@ -130,20 +131,19 @@ fn every_attack_is_refused_for_its_reason() {
     let keys = Keys::new();
     let (rules, header, good) = (keys.rules(), keys.header(), claims(&[]));
     let with = |changed: &[(&str, &str)]| keys.ed.sign(&claims(changed));
-    let headed = |text: &str| keys.ed(text, &good);
+    let signed_with = |text: &str| Keys::ed(text, &good);
     let valid = keys.ed.sign(&good);
     let (signed, signature) = valid.rsplit_once('.').unwrap();
     let hmac_key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &[7; 32]);
     let secret = format!("{}.{}", encoded(br#"{"alg":"HS256"}"#), encoded(good.as_bytes()));
     let mac = ring::hmac::sign(&hmac_key, secret.as_bytes());
-    let kid = |id: &str| headed(&format!(r#"{{"alg":"EdDSA","kid":{id}}}"#));
+    let kid = |id: &str| signed_with(&format!(r#"{{"alg":"EdDSA","kid":{id}}}"#));
     let own = r#"{"alg":"EdDSA","kid":"x","jku":"http://127.0.0.1/","jwk":{"kty":"oct","k":""}}"#;
     let many: Vec<String> = (0..70).map(|at| format!("\"{at}\"")).collect();
     let many = format!("[{}]", many.join(","));
     let long = format!("\"{}\"", "a".repeat(2_000));
     let past = (NOW_S - 61).to_string();
     let soon = (NOW_S + 61).to_string();
-    use TokenError as Why;
     let rows = [
         ("nothing", String::new(), Why::Malformed),
         (
@@ -151,10 +151,10 @@ fn every_attack_is_refused_for_its_reason() {
             format!("{}.{}.", encoded(br#"{"alg":"none"}"#), encoded(good.as_bytes())),
             Why::Algorithm,
         ),
-        ("None", headed(r#"{"alg":"nOnE"}"#), Why::Algorithm),
-        ("no algorithm", headed("{}"), Why::Algorithm),
+        ("None", signed_with(r#"{"alg":"nOnE"}"#), Why::Algorithm),
+        ("no algorithm", signed_with("{}"), Why::Algorithm),
         ("a shared secret", format!("{secret}.{}", encoded(mac.as_ref())), Why::Algorithm),
-        ("RS384", headed(r#"{"alg":"RS384","kid":"rsa"}"#), Why::Algorithm),
+        ("RS384", signed_with(r#"{"alg":"RS384","kid":"rsa"}"#), Why::Algorithm),
         ("an RSA key for ES256", keys.rsa(r#"{"alg":"ES256","kid":"rsa"}"#, &good), Why::Signature),
         ("an RSA key for EdDSA", keys.rsa(r#"{"alg":"EdDSA","kid":"rsa"}"#, &good), Why::Signature),
         ("an EC key for RS256", keys.ec(r#"{"alg":"RS256","kid":"ec"}"#, &good), Why::Signature),
@@ -170,20 +170,20 @@ fn every_attack_is_refused_for_its_reason() {
         ("kid as a number", kid("7"), Why::Header),
         ("kid as a list", kid("[]"), Why::Header),
         ("kid too long", kid(&long), Why::Header),
-        ("a key of its own", headed(own), Why::UnknownKey),
-        ("crit", headed(&header.replace('}', r#","crit":["exp"]}"#)), Why::Header),
+        ("a key of its own", signed_with(own), Why::UnknownKey),
+        ("crit", signed_with(&header.replace('}', r#","crit":["exp"]}"#)), Why::Header),
         (
             "typ of another use",
-            headed(&header.replace('}', r#","typ":"logout+jwt"}"#)),
+            signed_with(&header.replace('}', r#","typ":"logout+jwt"}"#)),
             Why::Header,
         ),
-        ("alg twice", headed(&header.replace('}', r#","alg":"none"}"#)), Why::Malformed),
+        ("alg twice", signed_with(&header.replace('}', r#","alg":"none"}"#)), Why::Malformed),
         ("sub twice", keys.ed.sign(&good.replace('}', r#","sub":"admin"}"#)), Why::Malformed),
-        ("data behind the JSON", keys.ed(&header, &format!("{good}x")), Why::Malformed),
-        ("claims that are no object", keys.ed(&header, "[]"), Why::Malformed),
+        ("data behind the JSON", Keys::ed(&header, &format!("{good}x")), Why::Malformed),
+        ("claims that are no object", Keys::ed(&header, "[]"), Why::Malformed),
         (
             "claims that are not UTF-8",
-            keys.ed_bytes(&encoded(header.as_bytes()), &encoded(b"{\"sub\":\"\xff\"}")),
+            Keys::ed_bytes(&encoded(header.as_bytes()), &encoded(b"{\"sub\":\"\xff\"}")),
             Why::Malformed,
         ),
         ("two parts", signed.to_owned(), Why::Malformed),
@@ -192,7 +192,7 @@ fn every_attack_is_refused_for_its_reason() {
         ("a padded signature", format!("{valid}=="), Why::Malformed),
         (
             "a padded header",
-            keys.ed_bytes(&format!("{}=", encoded(header.as_bytes())), &encoded(good.as_bytes())),
+            Keys::ed_bytes(&format!("{}=", encoded(header.as_bytes())), &encoded(good.as_bytes())),
             Why::Malformed,
         ),
         (
@@ -300,13 +300,13 @@ fn roles_come_from_a_path_or_from_a_text_with_spaces() {
     issuer.roles_claim = "realm_access.roles".into();
     let rules = TokenRules::new(vec![issuer.clone()], HashMap::new(), HashMap::new());
     let token = keys.ed.sign(&claims(&[("realm_access", r#"{"roles":["a","b"]}"#)]));
-    let roles = |rules: &TokenRules, token: &str| {
+    let read = |rules: &TokenRules, token: &str| {
         rules.verify(token.as_bytes(), NOW_S).unwrap().identity.roles.join(" ")
     };
-    assert_eq!(roles(&rules, &token), "a b");
+    assert_eq!(read(&rules, &token), "a b");
     issuer.roles_claim = "scope".into();
     let rules = TokenRules::new(vec![issuer], HashMap::new(), HashMap::new());
-    assert_eq!(roles(&rules, &keys.ed.sign(&claims(&[("scope", "\"a  b\"")]))), "a b");
+    assert_eq!(read(&rules, &keys.ed.sign(&claims(&[("scope", "\"a  b\"")]))), "a b");
 }
 
 #[test]

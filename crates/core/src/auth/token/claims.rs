@@ -15,15 +15,19 @@ const NAME_BYTES_MAX: usize = 256;
 const VALUE_BYTES_MAX: usize = 1_024;
 /// Seconds since 1970 that no token reaches: the year 9999.
 const TIME_MAX_S: i64 = 253_402_300_799;
+const TIME_MAX: f64 = 253_402_300_799.0;
 /// Claims about the token itself, which say nothing about its user.
 const OWN: [&str; 5] = ["exp", "nbf", "iat", "jti", "aud"];
+
+/// Claims as an identity has them.
+type Pairs = Box<[(Box<str>, Box<str>)]>;
 
 /// A claim that is a time in seconds since 1970.
 pub(super) fn time(claims: &Members, name: &str) -> Result<Option<i64>, TokenError> {
     let seconds = match claims.get(name) {
         None => return Ok(None),
         Some(StrictJson::Integer(seconds)) => *seconds,
-        Some(StrictJson::Fraction(seconds)) if (0.0..=TIME_MAX_S as f64).contains(seconds) => {
+        Some(StrictJson::Fraction(seconds)) if (0.0..=TIME_MAX).contains(seconds) => {
             *seconds as i64
         }
         Some(_) => return Err(TokenError::ClaimType),
@@ -87,10 +91,7 @@ fn roles(claims: &Members, issuer: &TokenIssuer) -> Result<Box<[Box<str>]>, Toke
 }
 
 /// Claims that are a text, a number, a truth value or a list of texts. Objects say nothing to rules.
-fn others(
-    claims: &Members,
-    issuer: &TokenIssuer,
-) -> Result<Box<[(Box<str>, Box<str>)]>, TokenError> {
+fn others(claims: &Members, issuer: &TokenIssuer) -> Result<Pairs, TokenError> {
     let mut pairs: Vec<(Box<str>, Box<str>)> = Vec::new();
     for (name, value) in claims {
         if OWN.contains(&name.as_str()) || **name == *issuer.roles_claim {

@@ -128,7 +128,7 @@ fn material(jwk: &Members) -> Result<(TokenAlgorithm, Material), String> {
             Ok((TokenAlgorithm::Es256, Material::Point(point.into())))
         }
         ("RSA", _) => {
-            let (modulus, exponent) = (stripped(bytes("n")?), stripped(bytes("e")?));
+            let (modulus, exponent) = (stripped(&bytes("n")?), stripped(&bytes("e")?));
             check_rsa(&modulus, &exponent)?;
             Ok((TokenAlgorithm::Rs256, Material::Rsa { modulus, exponent }))
         }
@@ -163,7 +163,7 @@ fn sized(bytes: Vec<u8>, count: usize) -> Result<Vec<u8>, String> {
 }
 
 /// A number without zeros in front.
-fn stripped(bytes: Vec<u8>) -> Box<[u8]> {
+fn stripped(bytes: &[u8]) -> Box<[u8]> {
     let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
     bytes[zeros..].into()
 }

@@ -1,4 +1,4 @@
-//! Tokens: JSON Web Tokens (RFC 7519) in compact form, signed with EdDSA, ES256 or RS256. Never by a shared secret, never
+//! Tokens: JSON Web Tokens (RFC 7519) in compact form, signed with Ed25519 (`EdDSA`), ES256 or RS256. Never by a shared secret, never
 //! unsigned, and never with a key that the token itself brings or points to.
 //!
 //! Pure: the caller passes the time, and a new key's random bytes.
