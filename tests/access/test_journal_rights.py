@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from slipring.credentials import BrokerCredentials
 from slipring.errors import JournalError
 from slipring.journal.columns import record_batch
 from slipring.journal.location import JournalBroker
@@ -17,7 +18,7 @@ from tests.remote.test_definitions import pages
 
 
 def reader(world: World) -> JournalBroker:
-    return JournalBroker(world.broker.url, "pass", PASSWORDS["pass"])
+    return JournalBroker(world.broker.url, BrokerCredentials("pass", PASSWORDS["pass"].encode()))
 
 
 def may_read(*topics: str) -> Rule:

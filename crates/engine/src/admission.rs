@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use slipring_core::access::{Identity, Right, Subject};
 use slipring_core::{
-    Action, ConnectRefusal, Limit, Opening, Password, Plan, Proof, Stop, TokenError,
-    Verdict, WRONG,
+    Action, ConnectRefusal, Limit, Opening, Password, Plan, Proof, Stop, TokenError, Verdict, WRONG,
 };
 use slipring_wire::{Reason, Violation};
 use tokio::time::timeout;

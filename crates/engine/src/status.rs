@@ -275,13 +275,13 @@ fn client_status(
     connection: &ConnectionHandle,
     client: &Client,
     listeners: &[String],
-    (now_ns, now_ms): (i64, Millis),
+    (wall_ns, now_ms): (i64, Millis),
 ) -> Option<ClientStatus> {
     let version = *connection.version.get()?;
     let subscriptions = client.state().session.filters().map(Into::into).collect();
     let outgoing = client.outgoing();
     let (queued_messages, queued_bytes) = outgoing.waiting();
-    let connected_ns = now_ns.saturating_sub(connection.connected_ns);
+    let connected_ns = wall_ns.saturating_sub(connection.connected_ns);
     Some(ClientStatus {
         client_id: client.name.to_string(),
         address: connection.origin.address.clone(),

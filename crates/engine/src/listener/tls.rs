@@ -245,7 +245,7 @@ mod tests {
                     connector.connect(name, theirs)
                 );
                 assert!(dialled.is_ok());
-                assert_eq!(served.unwrap().1, expected);
+                assert_eq!(served.unwrap().1.user, expected);
             });
         }
     }
