@@ -39,8 +39,8 @@ impl AccessDict {
         let roles_by_user = roles.collect();
         // Other threads of Python run meanwhile: there may be very many rules.
         let make = || {
-            let rules = parsed.iter().map(|rule| (**rule).clone()).collect();
-            AccessPolicy::enforced(rules, roles_by_user)
+            let owned = parsed.iter().map(|rule| (**rule).clone()).collect();
+            AccessPolicy::enforced(owned, roles_by_user)
         };
         let mut policy = Python::attach(|py| py.detach(make));
         policy.narrows = self.narrows;
