@@ -27,18 +27,21 @@ pub(crate) struct AccessDict {
 }
 
 impl AccessDict {
+    #[expect(clippy::unnecessary_wraps, reason = "as the other parts of a plan are made")]
     pub fn policy(self) -> PyResult<AccessPolicy> {
         if !self.is_enforced {
             return Ok(AccessPolicy::default());
         }
-        let rules: Vec<_> = self.rules.iter().map(|rule| Arc::clone(&rule.get().0)).collect();
+        let parsed: Vec<_> = self.rules.iter().map(|rule| Arc::clone(&rule.get().0)).collect();
         let roles = self.roles.into_iter().map(|(user, roles)| {
             (user.into_boxed_str(), roles.into_iter().map(String::into_boxed_str).collect())
         });
-        let roles = roles.collect();
+        let roles_by_user = roles.collect();
         // Other threads of Python run meanwhile: there may be very many rules.
-        let make =
-            || AccessPolicy::enforced(rules.iter().map(|rule| (**rule).clone()).collect(), roles);
+        let make = || {
+            let owned = parsed.iter().map(|rule| (**rule).clone()).collect();
+            AccessPolicy::enforced(owned, roles_by_user)
+        };
         let mut policy = Python::attach(|py| py.detach(make));
         policy.narrows = self.narrows;
         Ok(policy)
@@ -94,6 +97,7 @@ pub(crate) fn filter_access(
 
 /// The indices of the rules that are about somebody, a right and a topic, or a part of a filter's topics.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "made from Python's values")]
 pub(crate) fn access_rules_about(
     rules: Vec<RuleTuple>,
     asker: Asker,

@@ -16,6 +16,7 @@ pub(crate) struct NativeRule(pub(crate) Arc<AccessRule>);
 impl NativeRule {
     /// Raises if this is not a rule, and says why.
     #[new]
+    #[expect(clippy::needless_pass_by_value, reason = "made from Python's values")]
     fn new(
         who: Vec<String>,
         is_allowed: bool,
