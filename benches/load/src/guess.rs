@@ -35,13 +35,13 @@ pub struct GuessArguments {
 }
 
 /// Prints a line when it has begun, and one when it has ended.
-pub fn run(arguments: &GuessArguments) -> Result<()> {
+pub fn run(arguments: &GuessArguments) {
     let closed = standard_input::closed();
     let (began, mut guesses) = (Instant::now(), 0_u64);
     let mut open: VecDeque<(Instant, TcpStream)> = VecDeque::new();
     RunReport::default().number("rate", arguments.rate).print();
     while !closed.load(Ordering::Relaxed) {
-        let due = (began.elapsed().as_secs_f64() * arguments.rate as f64) as u64;
+        let due = began.elapsed().as_micros() as u64 * arguments.rate / 1_000_000;
         while guesses < due {
             if let Ok(stream) = guess(arguments, guesses) {
                 open.push_back((Instant::now(), stream));
@@ -59,7 +59,6 @@ pub fn run(arguments: &GuessArguments) -> Result<()> {
         .seconds("seconds", elapsed)
         .rate("per_second", guesses, elapsed)
         .print();
-    Ok(())
 }
 
 /// A new connection that has sent its CONNECT.

@@ -64,7 +64,10 @@ fn run(command: Command) -> Result<()> {
         Command::Requests(arguments) => requests::run(&arguments),
         Command::Collect(arguments) => requests::collect(&arguments),
         Command::Flood(arguments) => flood::run(&arguments),
-        Command::Guess(arguments) => guess::run(&arguments),
+        Command::Guess(arguments) => {
+            guess::run(&arguments);
+            Ok(())
+        }
         Command::Connect(arguments) => connect::burst(&arguments),
         Command::Idle(arguments) => connect::idle(&arguments),
         Command::SubscribeMany(arguments) => connect::subscribe_many(&arguments),
