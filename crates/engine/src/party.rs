@@ -299,7 +299,7 @@ impl Party {
             self.feed.come_back(&self.broker, &client);
             self.returning = Returning::of(&self.broker, &client);
         }
-        self.check_proof();
+        self.confirm_proof();
         if self.broker.stopping.is_set() {
             self.connection.close(Reason::ServerShuttingDown);
         }

@@ -131,7 +131,7 @@ impl Party {
     }
 
     /// A plan that was replaced while the client was let in does not know it yet: look again.
-    pub fn check_proof(&self) {
+    pub fn confirm_proof(&self) {
         let authentication = &self.broker.plan.load().authentication;
         if !self.connection.proof_holds(authentication) {
             self.connection.close(Reason::NotAuthorized);
