@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from slipring.control import Broker, load_config
+from slipring.control import Broker, Config, load_config
 from slipring.control.token_folder import TokenFolder
+from slipring.control.token_issuing import issue
+from slipring.control.tokens import Tokens
 from slipring.errors import TokenError
+from slipring.native import TokenRules
 from tests.auth.jwt_signer import ISSUER, Signer, claims, jwks
 from tests.auth.token_peers import command, run_command, token_id
 
@@ -107,6 +110,23 @@ def test_an_earlier_key_stays_until_its_last_token_has_ended(tmp_path: Path) -> 
     third = folder.rotate(first.made_s + 100_000)
     assert [key.id for key in folder.all_keys()] == [third.id]  # the second has signed nothing
     assert folder.key_until(third.made_s).id == third.id
+
+
+def test_a_configuration_whose_folder_cannot_be_read_changes_nothing(tmp_path: Path) -> None:
+    good, bad = (
+        Config.model_validate({"data": tmp_path / name, "token": {"enabled": True}})
+        for name in ("good", "bad")
+    )
+    text = issue(TokenFolder(good.token_folder), good.token, "anna").text.encode()
+    issue(TokenFolder(bad.token_folder), bad.token, "anna")
+    (bad.token_folder / "keys.json").write_text("{")
+    applied: list[TokenRules] = []
+    tokens = Tokens(good, applied.append)
+    with pytest.raises(TokenError, match="damaged"):
+        tokens.follow(bad)
+    tokens.poll()
+    assert not applied
+    assert tokens.rules.verify(text, int(time.time()))["user"] == "anna"
 
 
 async def ended(broker: Broker) -> None:

@@ -139,7 +139,7 @@ class Config(Section):
     @property
     def token_folder(self) -> Path:
         """The folder of our own signing keys, and of what was revoked."""
-        return self.token.folder or self.data / "tokens"
+        return Path(self.token.folder) if self.token.folder else self.data / "tokens"
 
     @property
     def asks_or_checks(self) -> bool:

@@ -4,7 +4,6 @@ import ssl
 import time
 import urllib.error
 import urllib.request
-from pathlib import Path
 from typing import IO, Any
 
 from slipring.control.token_sections import is_trusted_address
@@ -29,7 +28,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 def fetch(
-    url: str, *, timeout_s: float, bytes_max: int, ca: Path | None = None, body: bytes | None = None
+    url: str, *, timeout_s: float, bytes_max: int, ca: str = "", body: bytes | None = None
 ) -> bytes:
     """GET, or POST a JSON body; FetchError unless the answer is 200, whole, in time and small."""
     if not is_trusted_address(url):
@@ -51,8 +50,8 @@ def fetch(
         raise FetchError(str(error) or type(error).__name__) from None
 
 
-def _opener(ca: Path | None) -> urllib.request.OpenerDirector:
-    context = ssl.create_default_context(cafile=str(ca) if ca else None)
+def _opener(ca: str) -> urllib.request.OpenerDirector:
+    context = ssl.create_default_context(cafile=ca or None)
     return urllib.request.build_opener(
         _NoRedirect, urllib.request.HTTPSHandler(context=context), urllib.request.ProxyHandler({})
     )

@@ -1,7 +1,6 @@
 """Tokens in the configuration: our own issuer, other issuers, and a service that is asked."""
 
 import ipaddress
-from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
@@ -55,8 +54,8 @@ class TokenSection(Section):
     audience: str = Field(
         "", max_length=256, description="The claim `aud` of our tokens; empty leaves it out."
     )
-    folder: Path | None = Field(
-        None, description="Folder of the signing keys; `tokens` in the data folder if left out."
+    folder: str = Field(
+        "", description="Folder of the signing keys; empty is `tokens` in the data folder."
     )
     lifetime_s: Annotated[int, between(1, LIFETIME_MAX_S)] = Field(
         3_600, description="Seconds that a token lasts unless it is made for another time."
@@ -112,8 +111,9 @@ class IssuerSection(Section):
     timeout_ms: Annotated[int, between(100, 60_000)] = Field(
         5_000, description="Milliseconds that fetching the keys may take."
     )
-    ca: Path | None = Field(
-        None, description="Certificates (PEM) to trust for the address instead of the system's."
+    ca: str = Field(
+        "",
+        description="File of certificates (PEM) to trust there; empty trusts those of the system.",
     )
 
     @property
@@ -150,8 +150,9 @@ class HookSection(Section):
         description="Without an answer: `deny` everybody, or let in the `known`, whom the service "
         "allowed before with the same password.",
     )
-    ca: Path | None = Field(
-        None, description="Certificates (PEM) to trust for the address instead of the system's."
+    ca: str = Field(
+        "",
+        description="File of certificates (PEM) to trust there; empty trusts those of the system.",
     )
 
 

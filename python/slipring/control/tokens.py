@@ -7,15 +7,29 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from slipring.control.config import Config
 from slipring.control.token_folder import Revoked, TokenFolder
 from slipring.control.token_issuing import own_issuer
 from slipring.control.token_keys import KeySource
+from slipring.control.token_sections import TokenSection
 from slipring.errors import TokenError
 from slipring.native import TokenRules
 
 log = logging.getLogger("slipring.tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTokens:
+    """What the folder of our own tokens has."""
+
+    stamp: tuple[object, ...]
+    keys: list[str]
+    """Public keys that check."""
+    first_end_s: float
+    """When the first of them checks no more."""
+    revoked: Revoked
 
 
 class Tokens:
@@ -28,9 +42,6 @@ class Tokens:
         self._changing = threading.Lock()
         self._in_force: tuple[object, ...] = ()
         self._told: dict[str, str] = {}
-        self._revoked = Revoked({}, {})
-        self._own: list[str] = []
-        self._first_end_s = float("inf")
         self._follow(config, {})
         self.rules = self._made()
 
@@ -42,15 +53,14 @@ class Tokens:
             return self.rules
 
     def _follow(self, config: Config, known: dict[str, KeySource]) -> None:
-        self._section = config.token
-        self.folder = TokenFolder(config.token_folder)
-        self._stamp: tuple[object, ...] = ()
+        folder = TokenFolder(config.token_folder)
+        self._found = _read(folder, config.token)  # raises before anything has changed
+        self._section, self.folder = config.token, folder
         self.sources: list[KeySource] = []
         for section in config.issuer:
             earlier = known.get(section.issuer)
             is_same = earlier is not None and earlier.section == section
             self.sources.append(earlier if earlier and is_same else KeySource(section))
-        self._read_folder()
         for source in self.sources:
             if not source.section.is_remote and source.is_due:
                 source.read()
@@ -95,33 +105,23 @@ class Tokens:
 
     def _state(self) -> tuple[object, ...]:
         keys = [source.text for source in self.sources]
-        return (list(self._own), keys, self._revoked)
+        return (self._found.keys, keys, self._found.revoked)
 
     def _made(self) -> TokenRules:
         section, self._in_force = self._section, self._state()
-        own = [own_issuer(section, self._own)] if section.enabled else []
-        return TokenRules(
-            [*own, *map(_issuer, self.sources)], self._revoked.tokens, self._revoked.users
-        )
+        own = [own_issuer(section, self._found.keys)] if section.enabled else []
+        revoked = self._found.revoked
+        return TokenRules([*own, *map(_issuer, self.sources)], revoked.tokens, revoked.users)
 
     def _look_at_folder(self) -> None:
-        if self.folder.stamp() == self._stamp and time.time() < self._first_end_s:
+        found = self._found
+        if self.folder.stamp() == found.stamp and time.time() < found.first_end_s:
             return
         try:
-            self._read_folder()
+            self._found = _read(self.folder, self._section)
+            self._told.pop("folder", None)
         except TokenError as error:
             self._say("folder", f"{error}; what was read before stays in force")
-
-    def _read_folder(self) -> None:
-        """Keys that check, and revocations. A key whose last token has ended checks no more."""
-        self._stamp, now_s = self.folder.stamp(), time.time()
-        revoked = self.folder.revoked()
-        leeway_s = self._section.leeway_s
-        keys = self.folder.all_keys() if self._section.enabled else []
-        live = [key for key in keys[:-1] if key.ends_s + leeway_s > now_s]
-        self._first_end_s = min((key.ends_s + leeway_s for key in live), default=float("inf"))
-        self._own = [key.public for key in [*live, *keys[-1:]]]
-        self._revoked = revoked
 
     def _tell(self, source: KeySource) -> None:
         name = source.section.name
@@ -136,6 +136,16 @@ class Tokens:
         if self._told.get(name) != text:
             self._told[name] = text
             log.warning("%s", text)
+
+
+def _read(folder: TokenFolder, section: TokenSection) -> OwnTokens:
+    """Keys that check, and revocations. A key whose last token has ended checks no more."""
+    stamp, now_s = folder.stamp(), time.time()
+    keys = folder.all_keys() if section.enabled else []
+    live = [key for key in keys[:-1] if key.ends_s + section.leeway_s > now_s]
+    first_end_s = min((key.ends_s + section.leeway_s for key in live), default=float("inf"))
+    public = [key.public for key in [*live, *keys[-1:]]]
+    return OwnTokens(stamp, public, first_end_s, folder.revoked())
 
 
 def _issuer(source: KeySource) -> dict[str, object]:
