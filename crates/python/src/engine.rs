@@ -160,6 +160,7 @@ impl Engine {
     }
 
     /// Whether somebody may do this, for each of some topics. `asker` is user, roles, claims and client identifier.
+    #[expect(clippy::needless_pass_by_value, reason = "made from Python's values")]
     fn permits(
         &self,
         py: Python<'_>,

@@ -191,6 +191,7 @@ pub(crate) struct Plan {
 impl Plan {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "each has its name in Python")]
+    #[expect(clippy::needless_pass_by_value, reason = "made from Python's values")]
     #[pyo3(signature = (
         limits, *, listeners, journal, priorities, table, sys_interval_s, server_reference, users,
         anonymous, requests, access, audit, quotas, tokens=None, asks=false

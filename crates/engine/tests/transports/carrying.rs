@@ -42,7 +42,7 @@ fn every_transport_carries_messages_to_and_from_every_other() {
         web("web"),
         secure(web("secure web")),
     ];
-    let engine = start(listeners, Limits::default()).unwrap();
+    let engine = start(listeners, &Limits::default()).unwrap();
     assert_eq!(engine.address(), port(&engine, 1), "the first on TCP");
     let config = files.authority.client(None);
 

@@ -17,7 +17,7 @@ use slipring_core::{Limits, Plan};
 use slipring_engine::{Engine, ListenerSettings, Settings, StartError};
 
 /// An engine with these listeners.
-fn start(listeners: Vec<ListenerSettings>, limits: Limits) -> Result<Engine, StartError> {
+fn start(listeners: Vec<ListenerSettings>, limits: &Limits) -> Result<Engine, StartError> {
     let settings = Settings {
         audit: None,
         listeners,
@@ -26,17 +26,17 @@ fn start(listeners: Vec<ListenerSettings>, limits: Limits) -> Result<Engine, Sta
         threads: 2,
         console_connections: 0,
     };
-    Engine::start(&settings, Plan { limits, ..Plan::default() })
+    Engine::start(&settings, Plan { limits: *limits, ..Plan::default() })
 }
 
 /// An engine with one listener.
 fn engine(listener: ListenerSettings) -> Engine {
-    start(vec![listener], Limits::default()).unwrap()
+    start(vec![listener], &Limits::default()).unwrap()
 }
 
 /// Why an engine with this listener does not start.
 fn refusal(listener: ListenerSettings) -> String {
-    start(vec![listener], Limits::default()).err().expect("an error").to_string()
+    start(vec![listener], &Limits::default()).err().expect("an error").to_string()
 }
 
 /// The first event whose detail has these words.

@@ -133,7 +133,7 @@ fn a_length_that_lies_ends_the_connection() {
 #[test]
 fn a_frame_may_be_a_little_larger_than_a_packet_and_no_more() {
     let limits = Limits { packet_bytes: 1000, ..Limits::default() };
-    let engine = start(vec![listener()], limits).unwrap();
+    let engine = start(vec![listener()], &limits).unwrap();
     let mut client = greet(&engine, "client");
     client.subscribe("t");
     let many = publish("t", &[b'x'; 500]).repeat(100);
@@ -151,7 +151,7 @@ fn a_frame_may_be_a_little_larger_than_a_packet_and_no_more() {
 fn a_frame_shorter_than_the_packet_it_claims_waits_for_the_rest() {
     // CVE-2026-25627: the packet's length was believed, the frame's was not looked at.
     let limits = Limits { connect_ms: 300, ..Limits::default() };
-    let engine = start(vec![listener()], limits).unwrap();
+    let engine = start(vec![listener()], &limits).unwrap();
     let mut liar = dial::web(dial::tcp(engine.address()));
     liar.send(0x82, b"\x10\xff\xff\x00\x00\x04MQTT");
     let mut short = dial::web(dial::tcp(engine.address()));
