@@ -7,7 +7,7 @@ use slipring_engine::{Engine, EventKind, FetchedEvents, ListenerSettings, Settin
 use slipring_wire::{Subscription, Version};
 use talk::{Talk, connect};
 
-fn engine(limits: Limits) -> Engine {
+fn engine(limits: &Limits) -> Engine {
     let settings = Settings {
         audit: None,
         listeners: vec![ListenerSettings::tcp("mqtt", "127.0.0.1:0")],
@@ -17,12 +17,12 @@ fn engine(limits: Limits) -> Engine {
         console_connections: 0,
     };
     let journal = JournalRule::default();
-    Engine::start(&settings, Plan { limits, journal, ..Plan::default() }).unwrap()
+    Engine::start(&settings, Plan { limits: *limits, journal, ..Plan::default() }).unwrap()
 }
 
 #[test]
 fn messages_cross_between_versions_by_filter() {
-    let engine = engine(Limits::default());
+    let engine = engine(&Limits::default());
     let mut old = Talk::connect(engine.address(), Version::V311, "old");
     let mut new = Talk::connect(engine.address(), Version::V5, "new");
     old.subscribe("gripen/+/rpm");
@@ -37,7 +37,7 @@ fn messages_cross_between_versions_by_filter() {
 
 #[test]
 fn one_copy_is_delivered_however_many_filters_match() {
-    let engine = engine(Limits::default());
+    let engine = engine(&Limits::default());
     let mut client = Talk::connect(engine.address(), Version::V5, "client");
     client.subscribe("a/#");
     client.subscribe("a/+");
@@ -49,7 +49,7 @@ fn one_copy_is_delivered_however_many_filters_match() {
 
 #[test]
 fn no_local_leaves_out_a_clients_own_messages() {
-    let engine = engine(Limits::default());
+    let engine = engine(&Limits::default());
     let mut client = Talk::connect(engine.address(), Version::V5, "client");
     let mut other = Talk::connect(engine.address(), Version::V5, "other");
     client.subscribe_with(Subscription { no_local: true, ..Subscription::new("t") });
@@ -60,7 +60,7 @@ fn no_local_leaves_out_a_clients_own_messages() {
 
 #[test]
 fn a_client_with_the_same_identifier_takes_over() {
-    let engine = engine(Limits::default());
+    let engine = engine(&Limits::default());
     let mut first = Talk::connect(engine.address(), Version::V5, "same");
     let _second = Talk::connect(engine.address(), Version::V5, "same");
     let farewell = first.next().unwrap();
@@ -71,7 +71,7 @@ fn a_client_with_the_same_identifier_takes_over() {
 
 #[test]
 fn a_goodbye_sent_before_a_new_connection_counts_before_it() {
-    let engine = engine(Limits::default());
+    let engine = engine(&Limits::default());
     for round in 0..200 {
         let mut first = Talk::silent(engine.address(), Version::V5);
         first.send_bytes(&connect(Version::V5, "same", 60, None));
@@ -92,7 +92,7 @@ fn a_goodbye_sent_before_a_new_connection_counts_before_it() {
 
 #[test]
 fn a_will_is_published_when_the_client_vanishes_and_only_then() {
-    let engine = engine(Limits::default());
+    let engine = engine(&Limits::default());
     let mut watcher = Talk::connect(engine.address(), Version::V311, "watcher");
     watcher.subscribe("will/#");
     for (client_id, goodbye) in [("polite", &b"\xe0\x00"[..]), ("gone", b"")] {
@@ -107,7 +107,7 @@ fn a_will_is_published_when_the_client_vanishes_and_only_then() {
 
 #[test]
 fn a_silent_client_goes_after_one_and_a_half_keep_alives() {
-    let engine = engine(Limits::default());
+    let engine = engine(&Limits::default());
     let mut client = Talk::silent(engine.address(), Version::V5);
     client.send_bytes(&connect(Version::V5, "quiet", 1, None));
     client.next().unwrap();
@@ -117,7 +117,7 @@ fn a_silent_client_goes_after_one_and_a_half_keep_alives() {
 
 #[test]
 fn half_a_connect_is_not_held_open_nats_2026_25() {
-    let engine = engine(Limits { connect_ms: 50, ..Limits::default() });
+    let engine = engine(&Limits { connect_ms: 50, ..Limits::default() });
     let mut client = Talk::silent(engine.address(), Version::V5);
     client.send_bytes(&connect(Version::V5, "half", 60, None)[..5]);
     assert_eq!(client.next(), None);
@@ -125,7 +125,7 @@ fn half_a_connect_is_not_held_open_nats_2026_25() {
 
 #[test]
 fn a_client_over_the_limit_is_told_that_the_server_is_busy() {
-    let engine = engine(Limits { connections: 1, ..Limits::default() });
+    let engine = engine(&Limits { connections: 1, ..Limits::default() });
     let _first = Talk::connect(engine.address(), Version::V5, "first");
     let mut second = Talk::silent(engine.address(), Version::V5);
     second.send_bytes(&connect(Version::V5, "second", 60, None));
@@ -135,7 +135,7 @@ fn a_client_over_the_limit_is_told_that_the_server_is_busy() {
 
 #[test]
 fn a_broken_packet_ends_its_sender_and_disturbs_nobody_else() {
-    let engine = engine(Limits::default());
+    let engine = engine(&Limits::default());
     let mut good = Talk::connect(engine.address(), Version::V5, "good");
     good.subscribe("t");
     let mut bad = Talk::connect(engine.address(), Version::V5, "bad");
@@ -147,7 +147,7 @@ fn a_broken_packet_ends_its_sender_and_disturbs_nobody_else() {
 
 #[test]
 fn a_subscriber_that_stops_reading_loses_the_oldest_and_nobody_else_notices() {
-    let engine = engine(Limits { outbox_bytes: 100_000, ..Limits::default() });
+    let engine = engine(&Limits { outbox_bytes: 100_000, ..Limits::default() });
     let mut slow = Talk::connect(engine.address(), Version::V311, "slow");
     slow.subscribe("t");
     let mut fast = Talk::connect(engine.address(), Version::V311, "fast");
@@ -178,7 +178,7 @@ fn a_subscriber_that_stops_reading_loses_the_oldest_and_nobody_else_notices() {
 
 #[test]
 fn what_happened_is_told_in_a_batch() {
-    let engine = engine(Limits::default());
+    let engine = engine(&Limits::default());
     let mut client = Talk::connect(engine.address(), Version::V5, "client");
     client.subscribe("t/#");
     client.send_bytes(b"\xe0\x00");
@@ -195,7 +195,7 @@ fn what_happened_is_told_in_a_batch() {
 
 #[test]
 fn the_newest_values_are_at_hand() {
-    let engine = engine(Limits::default());
+    let engine = engine(&Limits::default());
     let mut client = Talk::connect(engine.address(), Version::V5, "client");
     client.subscribe("rpm");
     for value in ["1", "2", "3"] {
@@ -210,7 +210,7 @@ fn the_newest_values_are_at_hand() {
 
 #[test]
 fn a_taken_port_is_named() {
-    let first = engine(Limits::default());
+    let first = engine(&Limits::default());
     let settings = Settings {
         audit: None,
         listeners: vec![ListenerSettings::tcp("mqtt", &first.address().to_string())],

@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn too_long_credentials_do_not_fit() {
-        assert!(!given(None, Some(&[0; 65_536])).fit());
+        assert!(!given(None, Some(&vec![0; 65_536])).fit());
         assert!(!given(Some("a\0"), None).fit());
         assert!(Credentials::default().fit());
     }

@@ -245,7 +245,9 @@ mod tests {
                     connector.connect(name, theirs)
                 );
                 assert!(dialled.is_ok());
-                assert_eq!(served.unwrap().1.user, expected);
+                let (_, found) = served.unwrap();
+                assert_eq!(found.certificates.is_some(), expected.is_some());
+                assert_eq!(found.user, expected);
             });
         }
     }

@@ -97,8 +97,8 @@ async fn send(socket: &UdpSocket, to: SocketAddr, packets: &[u8]) {
 
 impl Peer {
     fn new(broker: &Arc<Broker>, address: SocketAddr) -> Self {
-        let origin =
-            Origin { address: address.to_string(), listener: 0, user: None, certificates: None };
+        let (address, listener) = (address.to_string(), 0);
+        let origin = Origin { address, listener, user: None, certificates: None };
         let (key, now_ns) = (broker.connections.next_key(), broker.clock.now_ns());
         let connection = Arc::new(ConnectionHandle::new(key, origin, now_ns));
         broker.connections.enter(&connection);
