@@ -41,11 +41,24 @@ def _section(model: type[BaseModel], path: tuple[str, ...]) -> Iterator[str]:
     for name, field in fields.items():
         if name not in tables and name not in lists:
             yield from _comment(field.description or "")
-            yield f"{name} = {_toml(field.default)}"
+            yield _line(name, field)
     for name, table in tables.items():
         yield from _section(table, (*path, name))
     for name, table in lists.items():
         yield from _example(table, ".".join((*path, name)))
+
+
+def _line(name: str, field: FieldInfo) -> str:
+    """A key with its default; TOML has no null, so a key without one is an example, commented."""
+    if field.default is not None:
+        return f"{name} = {_toml(field.default)}"
+    return f"#{name} = {_toml(_shown(field))}"
+
+
+def _shown(field: FieldInfo) -> object:
+    """The example of a key, or else its default; nothing is an empty text."""
+    shown: object = field.examples[0] if field.examples else field.default
+    return "" if shown is None else shown
 
 
 def _example(model: type[BaseModel], name: str) -> Iterator[str]:
@@ -55,7 +68,7 @@ def _example(model: type[BaseModel], name: str) -> Iterator[str]:
     yield f"#[[{name}]]"
     for key, field in model.model_fields.items():
         yield from _comment(field.description or "")
-        yield f"#{key} = {_toml(field.examples[0] if field.examples else field.default)}"
+        yield f"#{key} = {_toml(_shown(field))}"
 
 
 def table_of(field: FieldInfo) -> type[BaseModel] | None:

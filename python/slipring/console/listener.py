@@ -258,11 +258,18 @@ def _has_ended(connection: ConsoleConnection) -> bool:
     transport = connection.transport
     if transport is None:
         return False
-    return transport.is_closing() and not transport.get_write_buffer_size()
+    return transport.is_closing() and not _unsent_bytes(transport)
+
+
+def _unsent_bytes(transport: asyncio.Transport | None) -> int:
+    try:
+        return transport.get_write_buffer_size() if transport else 0
+    except AttributeError:  # CPython's TLS transport has no buffer any more once it has ended
+        return 0
 
 
 def _is_late(connection: ConsoleConnection, now_s: float) -> bool:
-    unsent_bytes = connection.transport.get_write_buffer_size() if connection.transport else 0
+    unsent_bytes = _unsent_bytes(connection.transport)
     if unsent_bytes < connection.unsent_bytes or not unsent_bytes:
         connection.moved_s = now_s
     connection.unsent_bytes = unsent_bytes

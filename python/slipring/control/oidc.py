@@ -51,7 +51,9 @@ class OidcSection(Section):
         "your organisation", min_length=1, max_length=64, description="What the button says."
     )
     ca: Path | None = Field(
-        None, description="Certificates (PEM) to trust for the provider instead of the system's."
+        None,
+        description="Certificates (PEM) to trust for the provider instead of the system's.",
+        examples=["provider-ca.pem"],
     )
     login_s: Annotated[int, between(60, 604_800)] = Field(
         3_600,
