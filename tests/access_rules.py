@@ -3,6 +3,7 @@
 ALL = """
 [[access.rule]]
 who = ["anyone"]
-allow = ["publish", "subscribe", "retain", "declare", "select", "stream", "request", "serve", "journal"]
+allow = ["publish", "subscribe", "retain", "declare", "select", "stream", "request", "serve",
+         "journal"]
 """
 """Everybody may do everything that a client does; nobody is an operator."""
