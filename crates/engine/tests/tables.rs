@@ -33,10 +33,10 @@ impl Drop for Folder {
 }
 
 fn engine(folder: &Path) -> Engine {
-    engine_with(folder, Limits::default())
+    engine_with(folder, &Limits::default())
 }
 
-fn engine_with(folder: &Path, limits: Limits) -> Engine {
+fn engine_with(folder: &Path, limits: &Limits) -> Engine {
     let settings = Settings {
         audit: None,
         listeners: vec![ListenerSettings::tcp("mqtt", "127.0.0.1:0")],
@@ -45,7 +45,7 @@ fn engine_with(folder: &Path, limits: Limits) -> Engine {
         threads: 2,
         console_connections: 0,
     };
-    Engine::start(&settings, Plan { limits, ..Plan::default() }).unwrap()
+    Engine::start(&settings, Plan { limits: *limits, ..Plan::default() }).unwrap()
 }
 
 /// Asks, and gives the answer.
@@ -199,7 +199,7 @@ fn a_subscriber_whose_outbox_dropped_a_change_ends_with_the_newest_value() {
     for needs in
         [&[("change", "true")][..], &[("rate", "50")], &[("deadband", "0.5")], &[("beat", "0")]]
     {
-        let engine = engine_with(&folder.0, limits);
+        let engine = engine_with(&folder.0, &limits);
         let mut slow = Talk::connect(engine.address(), Version::V5, "slow");
         let mut publisher = Talk::connect(engine.address(), Version::V5, "publisher");
         declare(&mut publisher, "p", "");
