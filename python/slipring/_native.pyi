@@ -223,15 +223,6 @@ class Engine:
     def answer_login(
         self, number: int, allowed: bool | None, who: dict[str, Any] | None
     ) -> None: ...
-    def decide(
-        self,
-        user: str | None,
-        roles: list[str],
-        claims: list[tuple[str, str]],
-        client_id: str,
-        right: str,
-        topic: str,
-    ) -> tuple[bool, int | None]: ...
     @property
     def plans_applied(self) -> int: ...
     @property
@@ -252,20 +243,7 @@ class Engine:
     def user_mark(self, user: str) -> bytes | None: ...
     def want_events(self, kinds: Sequence[str], each_max: int) -> None: ...
     def take_events(self) -> tuple[list[Event], int, dict[str, int]]: ...
-    def audit(
-        self,
-        kind: str,
-        *,
-        user: str = "",
-        client: str = "",
-        address: str = "",
-        listener: str = "",
-        right: str = "",
-        topic: str = "",
-        rule: int | None = None,
-        outcome: str = "ok",
-        detail: str = "",
-    ) -> bool: ...
+    def audit(self, kind: str, **fields: str | int | None) -> bool: ...
     def want_audit(self, is_wanted: bool) -> None: ...
     def take_audit(self) -> list[bytes]: ...
     @property

@@ -237,6 +237,7 @@ impl Party {
 
     /// Ends a connection whose client was not let in within `connect_ms`.
     pub fn time_out(&mut self) -> ConnectionEnd {
+        self.broker.monitor.reached.count(Limit::ConnectMs);
         match self.check.take() {
             None => ConnectionEnd::Silent,
             Some(_) => self.turn_away(BUSY),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use slipring_core::{Limit, Packets, Stop, Work};
+use slipring_core::{Packets, Stop, Work};
 use slipring_wire::{Packet, RawPacket, Reason};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, Sleep, sleep_until};
@@ -221,11 +221,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             self.timer.as_mut().reset(until);
             return Ok(());
         }
-        if self.party.client.is_some() {
-            return self.run_out(now);
+        if self.party.client.is_none() {
+            return Err(self.party.time_out());
         }
-        self.party.broker.monitor.reached.count(Limit::ConnectMs);
-        Err(self.party.time_out())
+        self.run_out(now)
     }
 
     /// Takes the packets of one read.
@@ -324,12 +323,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if let Some(packet) = self.inlet.shared() {
             self.party.feed.post.encoded.buffer = Some(packet.clone());
         }
-        let is_taken = take_encoded(&mut self.party, &frame)?;
-        if is_taken {
+        self.is_unfinished = !take_encoded(&mut self.party, &frame)?;
+        if !self.is_unfinished {
             self.inlet.consume(length);
         }
-        self.is_unfinished = !is_taken;
-        Ok(is_taken)
+        Ok(!self.is_unfinished)
     }
 }
 

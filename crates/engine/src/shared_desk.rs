@@ -5,23 +5,22 @@ use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use slipring_core::access::{AccessPolicy, FilterAccess, Right};
+use slipring_core::access::{AccessPolicy, FilterAccess};
 use slipring_core::desk::{
     ChangeMessages, Desk, ProblemCode, RequestOutcome, RequestRefusal, Requester,
 };
 use slipring_core::requests::Balance;
-use slipring_core::{Durability, Limit, Limits, Principal, SessionKey};
+use slipring_core::{Durability, Limits, Principal, SessionKey};
 use slipring_wire::{Publish, Reason, Version};
 
 use crate::asking::ClientRequest;
 use crate::broker::Broker;
 use crate::broker_journal::BrokerJournal;
 use crate::client::Client;
-use crate::event::{EventKind, Report};
+use crate::desk_reports::{count_refused, tell_use};
 use crate::feed::Feed;
 use crate::gates::Gate;
 use crate::locks::lock;
-use crate::traffic::Reached;
 
 /// Why nothing is changed while the journal is full.
 const UNWRITTEN: &str = "the journal takes nothing now; ask again a little later";
@@ -260,11 +259,7 @@ impl<D: EngineDesk> AnyDesk for SharedDesk<D> {
         }
         let answer_bytes_max = terms.packet_bytes.saturating_sub(envelope.bytes());
         let (outcome, told, is_written, gate) = self.answer(asked, request, answer_bytes_max);
-        let own = broker.plan.load().limits_for(asked.from.subject()).own;
-        let [all, one] = D::Core::LIMITS;
-        let has_quota = one == Limit::OwnerParameters && own.parameters.is_some();
-        let one = if has_quota { Limit::QuotaParameters } else { one };
-        count_refused(&broker.monitor.reached, outcome.refused, [all, one]);
+        count_refused(asked, outcome.refused, D::Core::LIMITS);
         tell_use(asked, name, outcome.refused);
         feed.work.add(outcome.steps);
         // The client's next message in the same batch may be a sample or a chunk already.
@@ -322,33 +317,5 @@ impl<D: EngineDesk> AnyDesk for SharedDesk<D> {
             EngineDesk::end(&mut locked.desk, session);
             locked.core().end(session);
         }
-    }
-}
-
-/// Tells the audit of values that were read, and of what a client may not do.
-fn tell_use(asked: &ClientRequest<'_>, name: &str, refused: Option<ProblemCode>) {
-    let ClientRequest { broker, client, connection, message, .. } = *asked;
-    let kind = match refused {
-        Some(ProblemCode::NotAllowed) => EventKind::Unauthorized,
-        Some(ProblemCode::Quota) => EventKind::QuotaReached,
-        None if name == "values" => EventKind::Read,
-        _ => return,
-    };
-    let right = match message.topic.starts_with("$slipring/streams/") {
-        true => Right::Stream,
-        false if name == "declare" => Right::Declare,
-        false => Right::Select,
-    };
-    let told = Report::new(kind, &client.name).topic(message.topic).by(connection).right(right);
-    broker.monitor.tell(&told);
-}
-
-/// Counts a declaration that was refused for lack of room: for all, or for one owner.
-fn count_refused(reached: &Reached, refused: Option<ProblemCode>, [all, one]: [Limit; 2]) {
-    match refused {
-        Some(ProblemCode::Full) => reached.count(all),
-        Some(ProblemCode::Quota) => reached.count(one),
-        Some(ProblemCode::Reserved) => reached.count(Limit::ReservePercent),
-        _ => {}
     }
 }

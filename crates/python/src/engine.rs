@@ -8,13 +8,14 @@ use std::time::Duration;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use slipring_core::AuditKind;
 use slipring_engine::{
-    Answer, AuditRecord, AuditSettings, Descriptors, EventKind, FetchedEvents, RequestQuery,
-    SessionQuery, Settings,
+    Answer, AuditSettings, Descriptors, EventKind, FetchedEvents, RequestQuery, SessionQuery,
+    Settings,
 };
 
 use crate::access::{self, Asker};
+use crate::audit;
+use crate::event::Event;
 use crate::journal::raise;
 use crate::listener::Listener;
 use crate::plan::Plan;
@@ -23,17 +24,6 @@ use crate::tokens::{self, AllowedDict, TokenRules};
 
 pyo3::import_exception!(slipring.errors, ListenError);
 pyo3::import_exception!(slipring.errors, StartError);
-
-/// Something that happened in the broker.
-#[pyclass(frozen, get_all, module = "slipring._native")]
-pub(crate) struct Event {
-    at_ns: i64,
-    kind: &'static str,
-    client: String,
-    topic: String,
-    request: String,
-    detail: String,
-}
 
 /// A running broker.
 #[pyclass(frozen, module = "slipring._native")]
@@ -134,19 +124,6 @@ impl Engine {
         read.map_err(|error| StartError::new_err(format!("listener '{listener}': {error}")))
     }
 
-    /// Whether rules allow this, and the index of the rule that decided; None if none is about it.
-    fn decide(
-        &self,
-        user: Option<String>,
-        roles: Vec<String>,
-        claims: Vec<(String, String)>,
-        client_id: String,
-        right: &str,
-        topic: &str,
-    ) -> PyResult<(bool, Option<usize>)> {
-        access::decide(&self.0.plan(), (user, roles, claims, client_id), right, topic)
-    }
-
     /// How often the plan was replaced: what was derived from an earlier plan is out of date.
     #[getter]
     fn plans_applied(&self) -> u64 {
@@ -209,36 +186,9 @@ impl Engine {
     }
 
     /// Adds a record to the audit: its kind, and the fields that are known. False if there was no room for it.
-    #[pyo3(signature = (
-        kind, *, user="", client="", address="", listener="", right="", topic="", rule=None, outcome="ok", detail=""
-    ))]
-    #[expect(clippy::too_many_arguments, reason = "each has its name in Python")]
-    fn audit(
-        &self,
-        kind: &str,
-        user: &str,
-        client: &str,
-        address: &str,
-        listener: &str,
-        right: &str,
-        topic: &str,
-        rule: Option<usize>,
-        outcome: &str,
-        detail: &str,
-    ) -> PyResult<bool> {
-        let unknown = || PyValueError::new_err(format!("the audit has no kind '{kind}'"));
-        Ok(self.0.audit(AuditRecord {
-            user: user.to_owned(),
-            client: client.to_owned(),
-            address: address.to_owned(),
-            listener: listener.to_owned(),
-            right: right.to_owned(),
-            topic: topic.to_owned(),
-            rule,
-            outcome: outcome.to_owned(),
-            detail: detail.to_owned(),
-            ..AuditRecord::new(AuditKind::of(kind).ok_or_else(unknown)?)
-        }))
+    #[pyo3(signature = (kind, **fields))]
+    fn audit(&self, kind: &str, fields: Option<&Bound<'_, PyDict>>) -> PyResult<bool> {
+        Ok(self.0.audit(audit::record(kind, fields)?))
     }
 
     /// Sets whether `take_audit` gives records.
@@ -382,19 +332,6 @@ impl Engine {
     /// Reads the packets that have arrived, disconnects every client, and writes the journal to disk.
     fn stop(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.0.stop()).map_err(|error| raise(&error))
-    }
-}
-
-impl From<slipring_engine::Event> for Event {
-    fn from(event: slipring_engine::Event) -> Self {
-        Self {
-            at_ns: event.at_ns,
-            kind: event.kind.name(),
-            client: event.client,
-            topic: event.topic,
-            request: event.request,
-            detail: event.detail,
-        }
     }
 }
 

@@ -2,11 +2,13 @@
 
 mod access;
 mod access_rule;
+mod audit;
 mod buffer;
 mod check;
 mod client;
 mod consumers;
 mod engine;
+mod event;
 mod frames;
 mod journal;
 mod listener;

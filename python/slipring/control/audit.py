@@ -37,6 +37,14 @@ FOLDER = "audit"
 """The folder of its journal, in the data folder."""
 
 
+class ActedBy(TypedDict, total=False):
+    """Who acts through the control plane, from where, and by which right."""
+
+    user: str
+    address: str
+    right: str
+
+
 class AuditFields(TypedDict, total=False):
     """What is known of a record beside its kind. Never a password, a token or a payload."""
 
@@ -97,14 +105,6 @@ class AuditSection(Section):
 def audit_folder(data: Path) -> Path:
     """The folder of the audit's journal."""
     return data / FOLDER
-
-
-class ActedBy(TypedDict, total=False):
-    """Who acts through the control plane, from where, and by which right."""
-
-    user: str
-    address: str
-    right: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,9 @@
 import asyncio
 import json
 import logging
-import os
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Unpack
 
 from slipring.control.access_changes import AccessChanges
@@ -15,7 +13,7 @@ from slipring.control.access_merge import with_granted
 from slipring.control.access_places import AccessTables
 from slipring.control.access_store import AccessStore
 from slipring.control.archive import archive_location, make_archive
-from slipring.control.audit import AuditFields, AuditKind, AuditLine, audit_folder
+from slipring.control.audit import AuditFields, AuditKind, AuditLine
 from slipring.control.broker_log import BrokerLog
 from slipring.control.budget_watch import BudgetWatch
 from slipring.control.cached import Cached
@@ -23,9 +21,7 @@ from slipring.control.config import Config
 from slipring.control.consumer_watch import ConsumerWatch
 from slipring.control.descriptors import log_line as descriptors_line
 from slipring.control.discovery import Discovery, endpoints
-from slipring.control.folder import make_private, open_to_others
 from slipring.control.health import Trouble, trouble
-from slipring.control.listener import ListenerSection
 from slipring.control.memory import share_free_memory
 from slipring.control.overview import WINDOW_S, Overview
 from slipring.control.plan import make_plan
@@ -34,20 +30,23 @@ from slipring.control.question_desk import QuestionDesk
 from slipring.control.receipt import log_lines
 from slipring.control.reload import Reload, applied_text, audit_text, reload, waiting_text
 from slipring.control.row_rates import stream_row
+from slipring.control.starting import (
+    journal_folder,
+    make_audit_folder,
+    start_engine,
+    start_tokens,
+)
 from slipring.control.tls_watch import TlsWatch
 from slipring.control.token_issuing import ClaimValue, IssuedToken, issue
-from slipring.control.tokens import Tokens
 from slipring.discovery.announcement import Announcement
 from slipring.discovery.endpoint import Endpoint
 from slipring.errors import (
     ConfigError,
     EngineError,
-    ListenError,
-    SecretError,
     StartError,
     TokenError,
 )
-from slipring.native import Engine, Listener, Plan, TokenRules, check_secret_file, version
+from slipring.native import Plan, TokenRules, version
 
 POLL_S = 0.25
 """How often the control plane fetches the engine's events and counters."""
@@ -61,12 +60,6 @@ PREFIXES_MAX = 2_000
 """More prefixes than the engine counts separately."""
 STREAMS_SHOWN = 100
 """How many streams are shown: the first by index."""
-
-LISTENER_KEYS = {
-    "websocket", "origins", "certificate", "key", "client_ca", "client_certificates", "client_name",
-    "client_crl",
-}  # fmt: skip
-"""What the engine needs of a listener, beside its name and address."""
 
 log = logging.getLogger("slipring.broker")
 
@@ -83,11 +76,11 @@ class Broker:
         self._started_s = time.monotonic()
         self.overview = Overview()
         self.polled = asyncio.Condition()
-        archive, folder = archive_location(config), _journal_folder(config)
+        archive, folder = archive_location(config), journal_folder(config)
         share_free_memory()
-        self.tokens = _tokens(config, self._apply_tokens)
+        self.tokens = start_tokens(config, self._apply_tokens)
         self.plan = make_plan(config, self.tokens.rules)
-        self.engine = _start(config, self.plan, folder)
+        self.engine = start_engine(config, self.plan, folder)
         self.access = AccessChanges(self, store, grants)
         self.log = BrokerLog(config.name, self.engine)
         try:
@@ -283,75 +276,6 @@ class Broker:
         elif before and now is None:
             healed = self.overview.add_own_event("healed", "journal: there is room again", now_ns)
             self.log.write(healed)
-
-
-def _tokens(config: Config, apply: Callable[[TokenRules], None]) -> Tokens:
-    try:
-        return Tokens(config, apply)
-    except TokenError as error:
-        raise StartError(str(error)) from None
-
-
-def _start(config: Config, plan: Plan, journal: Path | None) -> Engine:
-    make_audit_folder(config)
-    try:
-        return Engine(
-            plan,
-            listeners=[_listener(section) for section in config.listeners],
-            journal=journal,
-            segment_bytes=config.journal.segment_bytes,
-            threads=config.threads or _processors_to_take(),
-            console_connections=config.console.connections,
-            audit=(audit_folder(config.data), config.audit.segment_bytes),
-        )
-    except ListenError as error:
-        raise StartError(
-            f"{error}; choose another address with --mqtt HOST:PORT or in the config file"
-        ) from None
-
-
-def _processors_to_take() -> int:
-    """All but one, which is for the control plane, the console and the system."""
-    return max(1, len(os.sched_getaffinity(0)) - 1)
-
-
-def _listener(section: ListenerSection) -> Listener:
-    if section.key is not None and section.key.exists():
-        try:
-            check_secret_file(section.key)
-        except SecretError as error:
-            raise StartError(f"listener '{section.name}': {error}") from None
-    return Listener(section.name, section.listen, **section.model_dump(include=LISTENER_KEYS))
-
-
-def make_audit_folder(config: Config) -> None:
-    """Make the data folder, if an audit is kept in it."""
-    if config.audit.is_kept(has_users=config.has_users):
-        try:
-            make_private(config.data)
-        except OSError as error:
-            raise _unmade(config.data, error) from None
-
-
-def _unmade(folder: Path, error: OSError) -> StartError:
-    return StartError(
-        f"cannot make the folder {folder}: {error.strerror}; name one you can write with --data DIR"
-    )
-
-
-def _journal_folder(config: Config) -> Path | None:
-    if not config.journal.topics:
-        return None
-    folder = config.data / "journal"
-    try:
-        make_private(config.data)
-        make_private(folder)
-        told = open_to_others(config.data)
-    except OSError as error:
-        raise _unmade(folder, error) from None
-    if told is not None:
-        log.warning(told)
-    return folder
 
 
 async def _wait(stop: asyncio.Event, seconds: float) -> None:
