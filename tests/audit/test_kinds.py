@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 
 from tests.audit.records import all_records, awaited, of_kind
-from tests.audit.users import PASSWORD, USERS
+from tests.audit.users import PASSWORD, SECRET, USERS
 from tests.configured_broker import Configured, ConfiguredBroker, configured
+from tests.console_answer import basic
 from tests.raw_mqtt import V5, Kind, RawPeer, properties
 
 __all__ = ["configured"]
 
 
 def _post(url: str, body: dict[str, object]) -> None:
-    request = urllib.request.Request(
-        url, json.dumps(body).encode(), {"content-type": "application/json"}
-    )
+    headers = {"content-type": "application/json", **basic("root", SECRET)}
+    request = urllib.request.Request(url, json.dumps(body).encode(), headers)
     urllib.request.urlopen(request, timeout=60).close()
 
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from slipring.journal.audit import AuditFilter, AuditReader
 from tests.audit.records import all_records, awaited, of_kind
-from tests.audit.users import PASSWORD, USERS
+from tests.audit.users import PASSWORD, SECRET, USERS
 from tests.configured_broker import Configured, ConfiguredBroker, configured
+from tests.console_answer import answer_now, basic
 from tests.raw_mqtt import PINGREQ, V5, Kind, RawPeer
 from tests.spark_session import spark
 
@@ -31,8 +32,7 @@ def _anna(broker: ConfiguredBroker, client_id: str = "probe") -> RawPeer:
 
 
 def _get(broker: ConfiguredBroker, path: str) -> Any:
-    with urllib.request.urlopen(broker.console + path, timeout=60) as answer:
-        return json.load(answer)
+    return json.loads(_text(broker, path))
 
 
 def _audit_command(tmp_path: Path, *arguments: str) -> str:
@@ -148,12 +148,13 @@ def test_the_console_shows_the_newest_filtered_and_in_pages(
     page = _get(broker, f"/api/audit?kind=connected&most=3&before={page['before']}")
     assert [one["client"] for one in page["records"]] == ["client-1", "client-0"]
     assert _get(broker, "/api/audit?user=nobody")["records"] == []
-    assert "slipring_audit_records_total" in _metrics(broker)
+    assert "slipring_audit_records_total" in _text(broker, "/metrics")
 
 
-def _metrics(broker: ConfiguredBroker) -> str:
-    with urllib.request.urlopen(broker.console + "/metrics", timeout=60) as answer:
-        return str(answer.read(), "utf-8")
+def _text(broker: ConfiguredBroker, path: str) -> str:
+    code, text = answer_now(broker.console + path, basic("root", SECRET))
+    assert code == 200, text
+    return text
 
 
 def test_a_reader_finds_records_since_a_time(configured: Configured, tmp_path: Path) -> None:

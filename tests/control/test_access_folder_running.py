@@ -9,7 +9,7 @@ import pytest
 
 from slipring.control.users import verifier_of
 from tests.configured_broker import ConfiguredBroker
-from tests.console_answer import answer_now
+from tests.console_answer import answer_now, basic
 from tests.raw_mqtt import V5, RawPeer
 from tests.running_broker import PATIENCE_S
 
@@ -22,6 +22,10 @@ def user(name: str) -> str:
     return f"[[user]]\nname = '{name}'\npassword = '{verifier_of('secret', 4096)}'\n"
 
 
+BOSS = f"{user('boss')}roles = ['administrator']\n"
+"""Who asks the console."""
+
+
 class Folder:
     """A broker with its folder of rules."""
 
@@ -30,7 +34,7 @@ class Folder:
         self.path.mkdir()
         self.put("10-people.toml", user("anna"))
         self.put("20-rules.toml", RULE.replace("TOPIC", "a"))
-        self.broker = ConfiguredBroker(folder, "[access]\nfolder = 'access.d'\n")
+        self.broker = ConfiguredBroker(folder, f"[access]\nfolder = 'access.d'\n{BOSS}")
 
     def put(self, name: str, text: str, mode: int = 0o600) -> None:
         """Write a file whole, as docs/access.md says."""
@@ -49,7 +53,9 @@ class Folder:
             assert time.monotonic() < end_s
 
     def status(self) -> dict[str, object]:
-        found: dict[str, object] = json.loads(answer_now(f"{self.broker.console}/api/access")[1])
+        found: dict[str, object] = json.loads(
+            answer_now(f"{self.broker.console}/api/access", basic("boss", "secret"))[1]
+        )
         return found
 
 

@@ -99,10 +99,19 @@ def test_the_roles_that_are_built_in_are_those_of_the_page() -> None:
     assert all(f"`{area}`" in areas for area in ("clients", "memory", "log", "requests"))
 
 
+BOSS = f"""
+[[user]]
+name = "olga"
+password = "{verifier_of("secret", 4096)}"
+roles = ["administrator"]
+"""
+"""Who types the commands."""
+
+
 @pytest.fixture
 def broker(tmp_path: Path) -> Any:
     file = tmp_path / "broker.toml"
-    file.write_text(example("control room"))
+    file.write_text(f"{example('control room')}\n{BOSS}")
     running = RunningBroker.start(tmp_path / "data", "--config", str(file))
     yield running
     code, errors = running.stop()
@@ -123,6 +132,7 @@ def test_the_commands_run_as_they_stand(broker: RunningBroker, tmp_path: Path) -
     done = subprocess.run(
         ["sh", "-ec", script], cwd=tmp_path, capture_output=True, text=True, check=False,
         timeout=PATIENCE_S * 3,
+        env={**os.environ, "SLIPRING_USER": "olga", "SLIPRING_PASSWORD": "secret"},
     )  # fmt: skip
     assert done.returncode == 0, (done.stdout, done.stderr)
     [printed] = [block for block in blocks("") if block.startswith("yes: ")]

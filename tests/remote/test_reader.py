@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import slipring
+from slipring.credentials import NO_CREDENTIALS
 from slipring.errors import ConnectError, JournalError, JournalGap
 from slipring.journal.columns import record_batch
 from slipring.journal.location import JournalBroker, settled_end
@@ -82,7 +83,7 @@ def test_what_cannot_be_read_is_told_in_the_words_of_the_folder(broker: RunningB
 
 
 def test_an_address_where_nobody_listens_is_told_at_once() -> None:
-    options = {"identity": None, "user": None, "password": None, "tls": None}
+    options = {"identity": None, "credentials": NO_CREDENTIALS.native(None), "token_file": None, "tls": None}
     with pytest.raises(ConnectError, match="connection refused"):
         RemoteJournal("mqtt://127.0.0.1:1", {**options, "timeout_s": 5.0, "patience_s": 60.0})
 
@@ -92,7 +93,7 @@ def test_a_prefetched_answer_does_not_hide_the_next_one(broker: RunningBroker) -
     publish(broker.url, 3_000)
     settled_end(JournalBroker(broker.url).open())
     options = {"timeout_s": 20.0, "patience_s": 0.0, "identity": None}
-    reader = RemoteJournal(broker.url, {**options, "user": None, "password": None, "tls": None})
+    reader = RemoteJournal(broker.url, {**options, "credentials": NO_CREDENTIALS.native(None), "token_file": None, "tls": None})
     for start in range(0, 2_900, 100):
         # The answer behind this one is on its way, or here, when the position is asked for.
         reader.read(start, start + 100, 200)

@@ -9,7 +9,6 @@ from starlette.routing import BaseRoute, Route
 from slipring.control import Broker
 from slipring.control.audit import audit_folder
 from slipring.errors import JournalError
-from slipring.journal.audit import AuditFilter, AuditReader
 
 RECORDS_SHOWN = 200
 """Records of one page, at most."""
@@ -21,6 +20,8 @@ def audit_routes(broker: Broker) -> list[BaseRoute]:
     """Show the audit."""
 
     async def shown(request: Request) -> Response:
+        from slipring.journal.audit import AuditFilter, AuditReader  # loads Arrow: 30 MB
+
         query = request.query_params
         numbers = {key: _number(query.get(key, "")) for key in ("before", "most", "since_ns")}
         texts = {key: query.get(key, "") for key in ("user", "client", "kind")}

@@ -1,12 +1,12 @@
 """Asks a server over HTTP: bounded in time and size, no redirects, certificates checked."""
 
-import ssl
 import time
-import urllib.error
-import urllib.request
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from slipring.control.token_sections import is_trusted_address
+
+if TYPE_CHECKING:
+    from urllib.request import OpenerDirector
 
 CHUNK_BYTES = 16 << 10
 
@@ -20,17 +20,13 @@ class FetchError(Exception):
         self.status = status
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirect could lead to anybody, so it is an answer like any other: refused."""
-
-    def redirect_request(self, *_: Any, **__: Any) -> None:
-        return None
-
-
 def fetch(
     url: str, *, timeout_s: float, bytes_max: int, ca: str = "", body: bytes | None = None
 ) -> bytes:
     """GET, or POST a JSON body; FetchError unless the answer is 200, whole, in time and small."""
+    import urllib.error  # here, because most brokers ask nobody, and start without it
+    import urllib.request
+
     if not is_trusted_address(url):
         raise FetchError(f"{url} is neither https nor on this machine")
     ends_s = time.monotonic() + timeout_s
@@ -50,11 +46,18 @@ def fetch(
         raise FetchError(str(error) or type(error).__name__) from None
 
 
-def _opener(ca: str) -> urllib.request.OpenerDirector:
+def _opener(ca: str) -> "OpenerDirector":
+    import ssl
+    from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, build_opener
+
+    class NoRedirect(HTTPRedirectHandler):
+        """A redirect could lead to anybody, so it is an answer like any other: refused."""
+
+        def redirect_request(self, *_: Any, **__: Any) -> None:
+            return None
+
     context = ssl.create_default_context(cafile=ca or None)
-    return urllib.request.build_opener(
-        _NoRedirect, urllib.request.HTTPSHandler(context=context), urllib.request.ProxyHandler({})
-    )
+    return build_opener(NoRedirect, HTTPSHandler(context=context), ProxyHandler({}))
 
 
 def _read(answer: IO[bytes], bytes_max: int, ends_s: float) -> bytes:
