@@ -53,9 +53,11 @@ def status(broker: RunningBroker, path: str = "") -> dict[str, Any]:
 
 def test_rules_and_users_are_shown_without_secrets(broker: RunningBroker) -> None:
     shown = status(broker)
-    assert {"name": "anna", "roles": ["a", "administrator"], "where": "the config file"}.items() <= shown["users"][
-        0
-    ].items()
+    assert {
+        "name": "anna",
+        "roles": ["a", "administrator"],
+        "where": "the config file",
+    }.items() <= shown["users"][0].items()
     assert shown["is_enforced"]
     assert "SCRAM" not in json.dumps(shown)
 

@@ -2,6 +2,7 @@
 commands run as they stand on a real broker.
 """
 
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -13,6 +14,7 @@ from slipring.control.access import BUILT_IN, RIGHTS
 from slipring.control.access_explanation import AccessQuestion, explain_access
 from slipring.control.config import Config, load_config
 from slipring.control.plan import make_plan
+from slipring.control.users import verifier_of
 from tests.cli.commands import SLIPRING
 from tests.running_broker import PATIENCE_S, RunningBroker
 
