@@ -13,7 +13,12 @@ from slipring.control.users import EXAMPLE_VERIFIER, verifier_of
 from tests.console_answer import basic
 from tests.running_broker import PATIENCE_S, RunningBroker, broker_in
 
-USERS = f"[[user]]\nname = 'anna'\npassword = '{verifier_of('secret', 4096)}'\nroles = ['a', 'administrator']\n"
+USERS = f"""
+[[user]]
+name = 'anna'
+password = '{verifier_of("secret", 4096)}'
+roles = ['a', 'administrator']
+"""
 JSON = {"content-type": "application/json"}
 RULE = {"who": ["known"], "allow": ["publish"], "topics": ["a"]}
 
