@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -25,8 +25,10 @@ use crate::locks::lock;
 const PAUSE_MAX_MS: Millis = 1_000;
 /// An owner that is slowed down is told of at most this often.
 const TELL_MS: Millis = 10_000;
-/// Owners without connections that may be remembered.
-const FORGOTTEN_MAX: usize = 1_000;
+/// Owners that may be known before those without connections are looked through.
+const REMEMBERED_MIN: usize = 1_000;
+/// Owners without connections that are remembered because they owe something, about; a bound on memory.
+const REMEMBERED_MAX: usize = 100_000;
 
 /// Whether a connection is read at its own pace.
 #[derive(Default)]
@@ -49,7 +51,7 @@ impl ReadPace {
 }
 
 /// The rates of one owner.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct OwnerFlow {
     // A lock: taken once for each read of its connections.
     rates: Mutex<Rates>,
@@ -96,6 +98,13 @@ impl OwnerFlow {
         messages.into_iter().chain(bytes).max_by_key(|(wait_ms, _)| *wait_ms)
     }
 
+    /// Whether less may come than in a second without anything before.
+    fn is_owing(&self, now_ms: Millis) -> bool {
+        let Rates { messages, bytes, .. } = &mut *lock(&self.rates);
+        let is_short = |bucket: &mut RateBucket| !bucket.is_full(now_ms);
+        messages.as_mut().is_some_and(is_short) || bytes.as_mut().is_some_and(is_short)
+    }
+
     /// Whether people are told now.
     fn is_told(&self, now_ms: Millis) -> bool {
         let told_ms = &mut lock(&self.rates).told_ms;
@@ -107,23 +116,42 @@ impl OwnerFlow {
     }
 }
 
-/// The rates of all owners that are connected.
+/// The rates of all owners that are connected, and of those that have gone and owe something: who connects again does not
+/// begin anew.
 #[derive(Debug, Default)]
 pub(crate) struct Flows {
     // A lock: taken when a client connects, and when a plan changes quotas.
-    owners: Mutex<HashMap<Owner, Weak<OwnerFlow>>>,
+    owners: Mutex<KnownFlows>,
+}
+
+#[derive(Debug, Default)]
+struct KnownFlows {
+    flows: HashMap<Owner, Arc<OwnerFlow>>,
+    /// With so many flows, those that are not needed are forgotten.
+    look_at: usize,
+}
+
+impl KnownFlows {
+    fn forget(&mut self, now_ms: Millis) {
+        if self.flows.len() < self.look_at.max(REMEMBERED_MIN) {
+            return;
+        }
+        let is_used = |flow: &Arc<OwnerFlow>| Arc::strong_count(flow) > 1;
+        self.flows.retain(|_, flow| is_used(flow) || flow.is_owing(now_ms));
+        if self.flows.len() > REMEMBERED_MAX {
+            self.flows.retain(|_, flow| is_used(flow));
+        }
+        self.look_at = 2 * self.flows.len();
+    }
 }
 
 impl Flows {
     fn of(&self, owner: &Owner, quotas: &OwnerQuotas, now_ms: Millis) -> Arc<OwnerFlow> {
         let mut owners = lock(&self.owners);
-        let known = owners.get(owner).and_then(Weak::upgrade);
-        let flow = known.unwrap_or_else(|| Arc::new(OwnerFlow { rates: Mutex::default() }));
+        owners.forget(now_ms);
+        let flow = Arc::clone(owners.flows.entry(owner.clone()).or_default());
+        drop(owners);
         lock(&flow.rates).set(quotas, now_ms);
-        owners.insert(owner.clone(), Arc::downgrade(&flow));
-        if owners.len() > FORGOTTEN_MAX && owners.len().is_power_of_two() {
-            owners.retain(|_, flow| flow.strong_count() > 0);
-        }
         flow
     }
 }
@@ -196,5 +224,40 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             self.pace.pause = None;
         }
         over
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUOTAS: OwnerQuotas = OwnerQuotas {
+        connections: None,
+        messages_per_s: Some(100),
+        bytes_per_s: None,
+        subscriptions: None,
+        stored_bytes: None,
+        parameters: None,
+        requests: None,
+    };
+
+    #[test]
+    fn what_an_owner_owes_is_remembered_when_it_connects_again() {
+        let (flows, anna) = (Flows::default(), Owner::of(Some("anna"), ""));
+        let flow = flows.of(&anna, &QUOTAS, 1_000);
+        assert!(flow.take(300, 0, 1_000).is_some());
+        drop(flow);
+        assert_eq!(flows.of(&anna, &QUOTAS, 1_010).allowed(1_010), 0);
+        assert_eq!(flows.of(&anna, &QUOTAS, 10_000).allowed(10_000), 100);
+    }
+
+    #[test]
+    fn owners_that_owe_nothing_are_forgotten() {
+        let flows = Flows::default();
+        for number in 0..100_000_u64 {
+            let owner = Owner::of(Some(&number.to_string()), "");
+            flows.of(&owner, &QUOTAS, number).take(1, 0, number);
+        }
+        assert!(lock(&flows.owners).flows.len() <= 4 * REMEMBERED_MIN);
     }
 }

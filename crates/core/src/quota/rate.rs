@@ -43,6 +43,12 @@ impl RateBucket {
         u64::try_from(self.parts / PARTS).unwrap_or(0)
     }
 
+    /// Whether it has all that may be in it.
+    pub fn is_full(&mut self, now_ms: Millis) -> bool {
+        self.fill(now_ms);
+        self.parts == self.per_s * PARTS
+    }
+
     /// Takes what came.
     pub fn take(&mut self, amount: u64, now_ms: Millis) {
         self.fill(now_ms);
