@@ -1,25 +1,32 @@
-//! Repetitions within a window of time: the first is a record, the others are counted, and the count is a record when
-//! the window ends. One user or address has so many records of each kind in a window: its flood takes no room from others,
-//! and hides nothing else that it does.
+//! Repetitions: the first is a record, the others are counted, and the count is a record when their time ends: after 10
+//! seconds, and later the longer they go on. One user or address has so many records of each kind in 10 seconds: its flood
+//! takes no room from others, and hides nothing else that it does.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{BuildHasher, RandomState};
 use std::mem;
+use std::net::{IpAddr, SocketAddr};
 
 use slipring_core::{AuditKind, Owner};
 
 use super::record::{AuditRecord, PendingRecord};
 use crate::event::Report;
 
-/// How long repetitions are counted.
+/// How long repetitions are counted at first, and how long the records of an owner.
 pub(super) const WINDOW_NS: i64 = 10_000_000_000;
+/// How long repetitions are counted that go on and on: each time four times as long, up to this.
+pub(super) const REPEATS_NS_MAX: i64 = 64 * WINDOW_NS;
 /// Records of one kind of one user or address in a window.
 pub(super) const OWNER_RECORDS_MAX: usize = 500;
+/// Refusals of one user or address that are records in each window of a flood that does not end.
+pub(super) const FLOOD_RECORDS: usize = 10;
 /// Acts whose repetitions are counted each for itself.
 const KEYS_MAX: usize = 4_096;
 /// Users and addresses, with a kind, that are counted each for itself; the others share one count.
 const OWNERS_MAX: usize = 8_192;
+/// In place of a right, for what is done at the console.
+const CONSOLE: u8 = u8::MAX - 1;
 
 /// What an event is about, as far as repetitions go.
 pub(super) struct Key<'a> {
@@ -47,6 +54,29 @@ impl<'a> Key<'a> {
         let repeats = (!is_single).then_some((report.client, right, report.topic));
         Self { kind, repeats, owner }
     }
+
+    /// What the control plane records; None for changes, each of which is a record.
+    pub fn of_console(record: &'a AuditRecord) -> Option<Self> {
+        let (is_single, proves) = match record.kind {
+            AuditKind::Login => (true, record.outcome == "ok"), // else the name is only claimed
+            AuditKind::Logout | AuditKind::TokenIssued => (true, true),
+            AuditKind::Denied | AuditKind::Read | AuditKind::Quota => (false, true),
+            _ => return None,
+        };
+        let user = Some(&*record.user).filter(|user| proves && !user.is_empty());
+        let address = with_port(&record.address);
+        let who = user.unwrap_or(&record.address);
+        let repeats = (!is_single).then_some((who, CONSOLE, &*record.topic));
+        Some(Self { kind: record.kind, repeats, owner: Owner::of(user, &address) })
+    }
+}
+
+/// The console may know an address without a port.
+fn with_port(address: &str) -> String {
+    match address.parse::<IpAddr>() {
+        Ok(ip) => SocketAddr::new(ip, 0).to_string(),
+        Err(_) => address.to_owned(),
+    }
 }
 
 /// The counts of one window.
@@ -62,6 +92,9 @@ pub(super) struct Gathering {
 struct Repetition {
     first: PendingRecord,
     more: u64,
+    /// How long they are counted, and until when; 0: until the window ends.
+    for_ns: i64,
+    until_ns: i64,
 }
 
 #[derive(Default)]
@@ -81,6 +114,18 @@ impl OwnerRecords {
         has_room
     }
 
+    /// A window ended. Who was refused too often in it has few records in the next. Returns whether anything is left to
+    /// remember.
+    fn end(&mut self, kind: AuditKind) -> bool {
+        self.unwritten = 0;
+        let is_refused = matches!(
+            kind,
+            AuditKind::Refused | AuditKind::Denied | AuditKind::Login | AuditKind::Quota
+        );
+        self.written = if is_refused { self.written.saturating_sub(FLOOD_RECORDS) } else { 0 };
+        self.written > 0
+    }
+
     /// The record of what was not written, if anything was not.
     fn summary(&self, owner: &str, kind: &str, now_ns: i64) -> Option<PendingRecord> {
         let count = self.unwritten;
@@ -91,7 +136,7 @@ impl OwnerRecords {
             address: part("address:"),
             count,
             outcome: "lost".into(),
-            detail: format!("{kind}: {count} more than {OWNER_RECORDS_MAX} records of {owner}"),
+            detail: format!("{kind}: {count} more of {owner} than are records"),
             ..AuditRecord::new(AuditKind::Lost)
         };
         (count > 0).then(|| PendingRecord::of(record))
@@ -121,26 +166,29 @@ impl Gathering {
     /// Counts repetitions of a record from now on.
     pub fn remember(&mut self, key: &Key<'_>, record: &PendingRecord) {
         if let (Some(hash), true) = (self.hash(key), self.repeats.len() < KEYS_MAX) {
-            self.repeats.insert(hash, Repetition { first: record.clone(), more: 0 });
+            let first = record.clone();
+            self.repeats
+                .insert(hash, Repetition { first, more: 0, for_ns: WINDOW_NS, until_ns: 0 });
         }
     }
 
-    /// Ends the window if it is over, or if `is_last`. Returns records of what was counted in it.
+    /// Ends the window if it is over, or everything if `is_last`. Returns records of what was counted in it.
     pub fn end(&mut self, now_ns: i64, is_last: bool) -> Vec<PendingRecord> {
         if now_ns < self.until_ns && !is_last {
             return Vec::new();
         }
         self.until_ns = now_ns + WINDOW_NS;
-        let repeats = mem::take(&mut self.repeats).into_values().filter(|one| one.more > 0);
-        let mut records: Vec<_> = repeats.map(|one| one.summary(now_ns)).collect();
-        for ((owner, kind), counts) in mem::take(&mut self.owners) {
+        let mut records = Vec::new();
+        self.repeats.retain(|_, one| one.goes_on(now_ns, is_last, &mut records));
+        self.owners.retain(|(owner, kind), counts| {
             records.extend(counts.summary(owner.as_str(), kind.name(), now_ns));
-        }
+            counts.end(*kind)
+        });
         records.extend(mem::take(&mut self.others).summary("others", "all kinds", now_ns));
         records
     }
 
-    /// How many events had no record.
+    /// How many events had no record, not even as repetitions of one.
     pub fn unwritten(&self) -> u64 {
         let owners = self.owners.values().chain([&self.others]);
         owners.map(|owner| owner.unwritten).sum()
@@ -148,11 +196,25 @@ impl Gathering {
 }
 
 impl Repetition {
-    fn summary(self, now_ns: i64) -> PendingRecord {
-        let mut summary = self.first;
+    /// Tells how many there were, if it is time to. Returns whether further ones are counted.
+    fn goes_on(&mut self, now_ns: i64, is_last: bool, records: &mut Vec<PendingRecord>) -> bool {
+        if now_ns < self.until_ns && !is_last {
+            return true;
+        }
+        let more = mem::take(&mut self.more);
+        if more > 0 {
+            records.push(self.summary(more, now_ns));
+            self.for_ns = (4 * self.for_ns).min(REPEATS_NS_MAX);
+            self.until_ns = now_ns + self.for_ns;
+        }
+        more > 0
+    }
+
+    fn summary(&self, more: u64, now_ns: i64) -> PendingRecord {
+        let mut summary = self.first.clone();
         summary.record.at_ns = now_ns;
-        summary.record.count = self.more;
-        summary.record.detail = format!("{} more since the first", self.more);
+        summary.record.count = more;
+        summary.record.detail = format!("{more} more since the last record");
         summary
     }
 }

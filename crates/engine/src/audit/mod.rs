@@ -11,6 +11,7 @@ mod tests;
 mod writer;
 
 use std::collections::VecDeque;
+use std::mem;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock};
@@ -31,10 +32,12 @@ pub use record::AuditRecord;
 
 /// Records that wait for the writer. Further ones are counted as lost.
 const QUEUE_MAX: usize = 20_000;
-/// Of these, the places that only people's own acts take: logins, changes, tokens.
+/// Bytes of records that wait.
+const QUEUE_BYTES_MAX: usize = 32 << 20;
+/// Of these, the places, and as many KiB, that only changes take: what nobody can do without a right.
 const QUEUE_RESERVE: usize = 1_000;
 
-/// Written records that the control plane has not taken; the oldest are dropped.
+/// Written records that the control plane has not taken; the oldest are dropped and counted.
 const TOLD_MAX: usize = 2_000;
 
 /// Where an engine keeps its audit; the plan says whether it does.
@@ -77,18 +80,44 @@ pub(crate) struct Audit {
     is_refusing: AtomicBool,
     /// Written records for the control plane, as JSON; None while it wants none. A lock: the writer adds, the control
     /// plane takes.
-    told: Mutex<Option<VecDeque<Vec<u8>>>>,
+    told: Mutex<Option<ToldRecords>>,
     thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// Written records that the control plane has not taken.
+#[derive(Default)]
+struct ToldRecords {
+    records: VecDeque<Vec<u8>>,
+    dropped: u64,
 }
 
 /// Records that are not written yet.
 #[derive(Default)]
 struct AuditQueue {
     waiting: Vec<PendingRecord>,
+    /// Bytes of `waiting`.
+    bytes: usize,
     gathering: Gathering,
     /// Records without room since the writer looked last.
     lost: u64,
     is_stopping: bool,
+}
+
+impl AuditQueue {
+    fn has_room(&self, reserve: usize) -> bool {
+        let has_place = self.waiting.len() + reserve < QUEUE_MAX;
+        has_place && self.bytes + (reserve << 10) < QUEUE_BYTES_MAX
+    }
+
+    fn push(&mut self, record: PendingRecord) {
+        self.bytes += record.bytes();
+        self.waiting.push(record);
+    }
+
+    fn take(&mut self) -> Vec<PendingRecord> {
+        self.bytes = 0;
+        mem::take(&mut self.waiting)
+    }
 }
 
 impl Audit {
@@ -140,28 +169,38 @@ impl Audit {
         if !queue.gathering.admits(&key) {
             return;
         }
-        if queue.waiting.len() >= QUEUE_MAX - QUEUE_RESERVE {
+        if !queue.has_room(QUEUE_RESERVE) {
             queue.lost += 1;
             return;
         }
         let record = PendingRecord::new(kind, at_ns, report, &self.policy, self.listeners());
         queue.gathering.remember(&key, &record);
-        queue.waiting.push(record);
+        queue.push(record);
     }
 
-    /// Adds a record of the control plane. Returns whether there was room; true, too, if its kind is not audited.
+    /// Adds a record of the control plane. Returns whether there was room; true, too, if its kind is not audited, or if
+    /// it is counted as a repetition.
     pub fn add(&self, record: AuditRecord) -> bool {
         let kinds = self.kinds.load(Ordering::Relaxed);
         if kinds == 0 || kinds & record.kind.bit() == 0 && !record.kind.is_about_audit() {
             return true;
         }
-        let at_ns = self.clock.now_ns();
+        let record = AuditRecord { at_ns: self.clock.now_ns(), ..record.shortened() };
+        let key = gathering::Key::of_console(&record);
         let mut queue = lock(&self.queue);
-        if queue.waiting.len() >= QUEUE_MAX {
+        if key.as_ref().is_some_and(|key| !queue.gathering.admits(key)) {
+            return true;
+        }
+        let reserve = if key.is_some() { QUEUE_RESERVE } else { 0 };
+        if !queue.has_room(reserve) {
             queue.lost += 1;
             return false;
         }
-        queue.waiting.push(PendingRecord::of(AuditRecord { at_ns, ..record.shortened() }));
+        let pending = PendingRecord::of(record.clone());
+        if let Some(key) = key {
+            queue.gathering.remember(&key, &pending);
+        }
+        queue.push(pending);
         true
     }
 
@@ -184,21 +223,29 @@ impl Audit {
     pub fn want_told(&self, is_wanted: bool) {
         let mut told = lock(&self.told);
         if told.is_some() != is_wanted {
-            *told = is_wanted.then(VecDeque::new);
+            *told = is_wanted.then(ToldRecords::default);
         }
     }
 
-    /// Written records since the last call, as JSON.
+    /// Written records since the last call, as JSON. The first one tells of those that were dropped, if any were.
     pub fn take_told(&self) -> Vec<Vec<u8>> {
-        lock(&self.told).as_mut().map(|told| told.drain(..).collect()).unwrap_or_default()
+        let told = lock(&self.told).as_mut().map(mem::take).unwrap_or_default();
+        let lost = (told.dropped > 0).then(|| {
+            let detail = "records that only the audit on the broker's machine has: more at once than \
+                          are taken for log servers";
+            let lost = AuditRecord::lost(told.dropped, self.clock.now_ns(), detail.into());
+            lost.json()
+        });
+        lost.into_iter().chain(told.records).collect()
     }
 
     fn tell(&self, json: &[u8]) {
         let Some(told) = &mut *lock(&self.told) else { return };
-        if told.len() >= TOLD_MAX {
-            told.pop_front();
+        if told.records.len() >= TOLD_MAX {
+            told.records.pop_front();
+            told.dropped += 1;
         }
-        told.push_back(json.to_vec());
+        told.records.push_back(json.to_vec());
     }
 
     /// Its state; None while there is no audit.

@@ -63,6 +63,11 @@ impl AuditRecord {
         }
     }
 
+    /// A record of so many that were not written.
+    pub(super) fn lost(count: u64, at_ns: i64, detail: String) -> Self {
+        Self { at_ns, count, outcome: "lost".into(), detail, ..Self::new(AuditKind::Lost) }
+    }
+
     /// The same with long texts cut.
     pub(super) fn shortened(self) -> Self {
         let cut = |text: String| shortened(&text, TEXT_BYTES_MAX);
@@ -155,12 +160,31 @@ fn outcome_of(kind: AuditKind) -> &'static str {
 #[derive(Clone)]
 pub(super) struct PendingRecord {
     pub record: AuditRecord,
-    decision: Option<(Arc<AccessPolicy>, Arc<Identity>, Right)>,
+    decision: Option<Decision>,
+}
+
+/// A question to the rights, as it was asked.
+#[derive(Clone)]
+struct Decision {
+    policy: Arc<AccessPolicy>,
+    identity: Arc<Identity>,
+    right: Right,
+    /// The client and the topic, if the record has only their beginnings.
+    whole: Option<Box<(String, String)>>,
 }
 
 impl PendingRecord {
     pub fn of(record: AuditRecord) -> Self {
         Self { record, decision: None }
+    }
+
+    /// Its memory, about.
+    pub fn bytes(&self) -> usize {
+        let AuditRecord { user, client, address, listener, topic, detail, .. } = &self.record;
+        let texts = [user, client, address, listener, topic, detail];
+        let whole = self.decision.as_ref().and_then(|decision| decision.whole.as_deref());
+        let whole = whole.map_or(0, |(client, topic)| client.len() + topic.len());
+        size_of::<Self>() + whole + texts.map(String::len).iter().sum::<usize>()
     }
 
     pub fn new(
@@ -186,7 +210,11 @@ impl PendingRecord {
             by.proven().unwrap_or_default().clone_into(&mut record.user);
             let policy = policy.load();
             if let (Some(right), true) = (report.right, policy.is_enforced()) {
-                decision = Some((Arc::clone(&policy), Arc::clone(by.identity()), right));
+                let is_cut = record.topic.len().max(record.client.len()) > TEXT_BYTES_MAX;
+                let whole = || Box::new((record.client.clone(), record.topic.clone()));
+                let whole = is_cut.then(whole);
+                let (policy, identity) = (Arc::clone(&policy), Arc::clone(by.identity()));
+                decision = Some(Decision { policy, identity, right, whole });
             }
         }
         if kind == AuditKind::Refused {
@@ -200,9 +228,12 @@ impl PendingRecord {
 
     /// The record with the rule that decided.
     pub fn decided(self) -> AuditRecord {
-        let Some((policy, identity, right)) = self.decision else { return self.record };
-        let subject = Subject { identity: &identity, client_id: &self.record.client };
-        let rule = policy.decide(subject, right, &self.record.topic).rule;
+        let Some(decision) = self.decision else { return self.record };
+        let Decision { policy, identity, right, whole } = decision;
+        let whole = whole.as_deref().map(|(client, topic)| (&**client, &**topic));
+        let (client_id, topic) = whole.unwrap_or((&self.record.client, &self.record.topic));
+        let subject = Subject { identity: &identity, client_id };
+        let rule = policy.decide(subject, right, topic).rule;
         AuditRecord { rule, ..self.record }
     }
 }

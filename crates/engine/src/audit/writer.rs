@@ -1,5 +1,6 @@
 //! The thread that writes the audit: takes the records that wait, appends them to the journal, and keeps it short.
 
+use std::collections::VecDeque;
 use std::io;
 use std::mem;
 use std::sync::Arc;
@@ -63,16 +64,28 @@ struct Writer {
     broker: Arc<Broker>,
     settings: AuditSettings,
     journal: Option<Journal>,
-    /// Records that the journal did not take yet.
+    /// Records that the journal did not take yet, and those behind them.
     batch: Batch,
+    rest: VecDeque<PendingRecord>,
     /// An empty state and how far it goes: what is before may be removed once it is synced.
     snapshot: Option<(JournalPosition, Vec<u8>)>,
     rounds: u32,
+    /// Records that a journal took before it failed, and did not write.
+    journal_lost: u64,
 }
 
 impl Writer {
     fn new(broker: Arc<Broker>, settings: AuditSettings, journal: Option<Journal>) -> Self {
-        Self { broker, settings, journal, batch: Batch::new(), snapshot: None, rounds: 0 }
+        Self {
+            broker,
+            settings,
+            journal,
+            batch: Batch::new(),
+            rest: VecDeque::new(),
+            snapshot: None,
+            rounds: 0,
+            journal_lost: 0,
+        }
     }
 
     fn audit(&self) -> &Audit {
@@ -81,7 +94,8 @@ impl Writer {
 
     fn run(&mut self) {
         loop {
-            let (records, is_last) = self.wait();
+            let can_write = self.can_write();
+            let (records, is_last) = self.wait(can_write);
             self.rounds = self.rounds.wrapping_add(1);
             self.write(records);
             if self.rounds % UPKEEP_ROUNDS == 0 {
@@ -94,24 +108,36 @@ impl Writer {
         }
     }
 
-    /// Waits for the next round. Returns the records that are due, and whether they are the last.
-    fn wait(&self) -> (Vec<PendingRecord>, bool) {
+    /// Whether the journal takes records now. What it did not take before comes first.
+    fn can_write(&mut self) -> bool {
+        if self.ensure_open() {
+            self.write_rest();
+        }
+        let has_taken_all = self.rest.is_empty() && self.batch.is_empty();
+        self.journal.is_some() && has_taken_all || !self.audit().rules.load().is_on()
+    }
+
+    /// Waits for the next round. Returns the records that are due, and whether they are the last. Records that cannot
+    /// be written stay in the queue, which is bounded.
+    fn wait(&self, can_write: bool) -> (Vec<PendingRecord>, bool) {
         let audit = self.audit();
         let queue = lock(&audit.queue);
         let waited = audit.work.wait_timeout_while(queue, ROUND, |queue| !queue.is_stopping);
         let (mut queue, _) = waited.unwrap_or_else(std::sync::PoisonError::into_inner);
         let is_last = queue.is_stopping;
-        if !self.batch.is_empty() && !is_last {
-            return (Vec::new(), false); // the journal takes nothing now; the queue is the bound
+        if !can_write && !is_last {
+            return (Vec::new(), false);
         }
         let now_ns = self.broker.clock.now_ns();
         let unwritten = queue.gathering.unwritten();
-        let mut records = mem::take(&mut queue.waiting);
+        let mut records = queue.take();
         let counted = queue.gathering.end(now_ns, is_last);
         let lost = mem::take(&mut queue.lost);
         drop(queue);
         if lost > 0 {
-            records.push(PendingRecord::of(no_room(lost, now_ns)));
+            let detail =
+                format!("{lost} records found no room: more at once than could be written");
+            records.push(PendingRecord::of(AuditRecord::lost(lost, now_ns, detail)));
         }
         if !counted.is_empty() {
             audit.lost.fetch_add(unwritten, Ordering::Relaxed);
@@ -123,25 +149,45 @@ impl Writer {
 
     /// Writes records, in batches.
     fn write(&mut self, records: Vec<PendingRecord>) {
+        self.rest.extend(records);
         if !self.ensure_open() {
-            let count = records.len() as u64;
+            let count = mem::take(&mut self.rest).len() as u64;
             self.audit().lost.fetch_add(count, Ordering::Relaxed);
             return;
         }
-        for record in records {
-            let record = record.decided();
-            if self.batch.is_empty() {
-                self.batch.begin(PUBLISHER, self.broker.clock.now_ns());
+        self.write_rest();
+        self.look();
+    }
+
+    /// Writes what waits, until the journal takes no more.
+    fn write_rest(&mut self) {
+        self.append();
+        while self.batch.bytes() < BATCH_BYTES {
+            if self.journal_lost > 0 {
+                self.tell_journal_lost();
             }
-            let json = record.json();
-            self.audit().tell(&json);
-            self.batch.push(MessageFlags::new(1, false), &record.topic(), &[], &json);
-            if self.batch.bytes() >= BATCH_BYTES {
-                self.append();
-            }
+            let Some(record) = self.rest.pop_front() else { break };
+            self.add(&record.decided());
         }
         self.append();
-        self.look();
+    }
+
+    fn add(&mut self, record: &AuditRecord) {
+        if self.batch.is_empty() {
+            self.batch.begin(PUBLISHER, self.broker.clock.now_ns());
+        }
+        let json = record.json();
+        self.audit().tell(&json);
+        self.batch.push(MessageFlags::new(1, false), &record.topic(), &[], &json);
+        if self.batch.bytes() >= BATCH_BYTES {
+            self.append();
+        }
+    }
+
+    fn tell_journal_lost(&mut self) {
+        let lost = mem::take(&mut self.journal_lost);
+        let detail = format!("{lost} records may be missing: the journal of the audit failed");
+        self.add(&AuditRecord::lost(lost, self.broker.clock.now_ns(), detail));
     }
 
     /// Opens the journal if it is wanted and not open; tries again a few seconds after a failure.
@@ -163,7 +209,7 @@ impl Writer {
         self.journal.is_some()
     }
 
-    /// Appends the batch. If the journal is full for now, the batch stays.
+    /// Appends the batch. If the journal does not take it now, the batch stays.
     fn append(&mut self) {
         let Some(journal) = self.journal.as_ref().filter(|_| !self.batch.is_empty()) else {
             return;
@@ -173,8 +219,12 @@ impl Writer {
             Ok(_) => drop(self.audit().written.fetch_add(count, Ordering::Relaxed)),
             Err(AppendError::Full { .. }) => {}
             Err(error) => {
-                self.batch.clear();
-                self.audit().lost.fetch_add(count, Ordering::Relaxed);
+                // What it took and did not write is lost; it is told once a new journal takes records.
+                let figures = journal.status();
+                let lost = figures.next_offset.saturating_sub(figures.written);
+                self.journal_lost += lost;
+                self.audit().written.fetch_sub(lost, Ordering::Relaxed);
+                self.audit().lost.fetch_add(lost, Ordering::Relaxed);
                 self.journal = None;
                 self.note_trouble(Some(error.to_string()));
             }
@@ -237,16 +287,12 @@ impl Writer {
     }
 
     fn close(&mut self) {
+        let unwritten = (self.batch.len() + self.rest.len()) as u64;
+        self.audit().lost.fetch_add(unwritten, Ordering::Relaxed);
         if let Some(journal) = self.journal.take()
             && let Err(failure) = journal.close()
         {
             self.note_trouble(Some(failure.to_string()));
         }
     }
-}
-
-fn no_room(lost: u64, now_ns: i64) -> AuditRecord {
-    let detail = format!("{lost} records found no room: more at once than can be written");
-    let record = AuditRecord::new(AuditKind::Lost);
-    AuditRecord { at_ns: now_ns, count: lost, outcome: "lost".into(), detail, ..record }
 }
