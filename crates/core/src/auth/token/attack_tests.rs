@@ -326,6 +326,10 @@ fn keys_that_are_too_short_shared_or_for_another_use_are_refused_in_words() {
         (r#"{"kty":"EC","crv":"P-384","x":"","y":""}"#.into(), "not supported"),
         (r#"{"kty":"OKP","crv":"Ed25519","x":"AAAA"}"#.into(), "3 bytes, not 32"),
         (r#"{"kty":"OKP","crv":"Ed25519","kid":7,"x":"AAAA"}"#.into(), "kid"),
+        (rsa(&long, "AQAB", r#","d":"AQAB""#), "private part"),
+        (TokenSigner::from_seed([3; 32]).private_jwk(), "private part"),
+        (rsa(&long, "AQAB", r#","key_ops":["encrypt"]"#), "key_ops"),
+        (rsa(&long, "AQAB", r#","key_ops":"verify""#), "key_ops"),
         ("<html>".into(), "not a JSON object"),
         (r#"{"keys":7}"#.into(), "not a list"),
     ];

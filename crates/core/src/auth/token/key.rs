@@ -73,6 +73,15 @@ impl TokenKey {
         if text("use").is_some_and(|purpose| purpose != "sig") {
             return Err(format!("{} is not for signatures", named()));
         }
+        if jwk.get("key_ops").is_some_and(|uses| !may_verify(uses)) {
+            return Err(format!("{} is not for checking signatures (key_ops)", named()));
+        }
+        if jwk.contains_key("d") {
+            return Err(format!(
+                "{} has its private part (d) in it; whoever read it could sign",
+                named()
+            ));
+        }
         let (algorithm, material) = material(jwk).map_err(|why| format!("{}: {why}", named()))?;
         if let Some(other) = text("alg").filter(|name| *name != algorithm.name()) {
             return Err(format!("{} is for {other:?}, not {}", named(), algorithm.name()));
@@ -108,6 +117,11 @@ impl TokenKey {
             Material::Rsa { modulus, .. } => sha256(modulus),
         }
     }
+}
+
+/// Whether this list of uses has the one for which the broker reads keys (RFC 7517, 4.3).
+fn may_verify(uses: &StrictJson) -> bool {
+    uses.texts().is_some_and(|uses| uses.contains(&"verify"))
 }
 
 fn material(jwk: &Members) -> Result<(TokenAlgorithm, Material), String> {
