@@ -86,6 +86,9 @@ impl Party {
     }
 
     fn take_exchanged(&mut self, grant: Box<TokenGrant>) -> Result<(), ConnectionEnd> {
+        if self.is_certified_as_other(grant.user()) {
+            return Err(self.refuse_token(true, TokenError::OtherUser));
+        }
         let concluded = self.conversation.conclude_token(grant.user(), &mut self.reply)?;
         if let Action::Open(opening) = concluded {
             self.prove_by(grant);
@@ -93,6 +96,11 @@ impl Party {
         }
         self.renew(grant);
         Ok(())
+    }
+
+    /// Whether a certificate has proved another name than this: a token does not change it.
+    fn is_certified_as_other(&self, user: &str) -> bool {
+        self.connection.origin.user.as_deref().is_some_and(|certified| certified != user)
     }
 
     fn prove_by(&mut self, grant: Box<TokenGrant>) {
@@ -107,6 +115,10 @@ impl Party {
         let Some(client) = self.client.clone() else { return };
         self.broker.identify(&client, &identity);
         self.identity = identity;
+        // The token may have been revoked after its check: whoever took it back has looked at the earlier one.
+        if !self.connection.proof_holds(&self.broker.plan.load().authentication) {
+            self.connection.close(Reason::NotAuthorized);
+        }
     }
 
     fn depend_on(&mut self, proof: ConnectionProof) {
@@ -190,3 +202,7 @@ impl Party {
         self.refuse(ConnectRefusal { reason, why: why.what(), limit: None })
     }
 }
+
+#[cfg(test)]
+#[path = "proving_tests.rs"]
+mod tests;

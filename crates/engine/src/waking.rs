@@ -13,6 +13,7 @@ use slipring_wire::Reason;
 
 use crate::connection::Connection;
 use crate::connection_end::ConnectionEnd;
+use crate::party::Party;
 use crate::passwords::Checked;
 
 /// A connection that was quiet for so long gives back what its buffers have grown to.
@@ -78,6 +79,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         Ok(())
     }
 
+    /// Whether the proof of the client has ended. A client that is never idle keeps the timer from being asked, so this is
+    /// asked at every step.
+    fn outlives_its_proof(&self) -> bool {
+        let Party { broker, client, proof_ends, .. } = &self.party;
+        proof_ends.is_some_and(|ends| client.is_some() && ends <= broker.clock.now())
+    }
+
     fn poll_woken(&mut self, cx: &mut Context<'_>) -> Poll<Result<WakeReason, ConnectionEnd>> {
         self.party.connection.waker.register(cx.waker());
         self.party.feed.post.release_for(&self.party.broker, &self.party.connection);
@@ -87,6 +95,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         }
         if let Some(reason) = self.party.connection.closing() {
             return Poll::Ready(Err(ConnectionEnd::Closed(reason)));
+        }
+        if self.outlives_its_proof() {
+            return Poll::Ready(Err(ConnectionEnd::Closed(Reason::MaximumConnectTime)));
         }
         if self.outlet.is_holding() && self.party.broker.journal.gates.has_failed() {
             self.outlet.forget_held(); // never acknowledged
