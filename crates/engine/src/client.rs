@@ -1,13 +1,15 @@
 //! One client as others see it: its session, its outgoing messages, and its connection.
 
+mod rights;
+
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
-use slipring_core::access::{AccessPolicy, ClientRights, FilterAccess, Identity, Right, Subject};
+use slipring_core::access::{ClientRights, Identity};
 use slipring_core::requests::{MemberView, Participant};
 use slipring_core::{
-    ConnectionKey, Conversation, EarlierSession, Millis, Options, Outgoing, Owner, Plan, Principal,
+    ConnectionKey, Conversation, EarlierSession, Millis, Options, Outgoing, Owner, Principal,
     Readiness, Session, SessionKey, Way, WillMessage,
 };
 use slipring_wire::{PacketId, Reason, Version};
@@ -16,6 +18,7 @@ use crate::connection_end::{ConnectionEnd, TAKEN_OVER};
 use crate::connection_handle::ConnectionHandle;
 use crate::locks::lock;
 use crate::losses::Losses;
+use crate::proving::ConnectionProof;
 use crate::timers::Due;
 use crate::traffic::Traffic;
 
@@ -31,6 +34,8 @@ pub(crate) struct Client {
     pub owner: Owner,
     /// Who the client has proved to be, when it connected last or proved it again.
     pub identity: ArcSwap<Identity>,
+    /// What that depends on, if it is a token or the answer of a service elsewhere; also while the client is away.
+    proof: ArcSwapOption<ConnectionProof>,
     /// Its rights by the plan that asked last. The same value while neither the plan nor the identity changes.
     rights: ArcSwapOption<ClientRights>,
     /// Whether its rights have changed, and its selections are to be entered again.
@@ -105,6 +110,7 @@ impl Client {
             user: user.map(Into::into),
             owner: owner.clone(),
             identity: ArcSwap::new(identity),
+            proof: ArcSwapOption::empty(),
             rights: ArcSwapOption::empty(),
             has_other_rights: AtomicBool::new(false),
             traffic: Traffic::default(),
@@ -160,61 +166,6 @@ impl Client {
             way: Way::Will,
             is_durable: false, // a will has no packet identifier
         }
-    }
-
-    /// Whether rules allow the client to do this on a topic.
-    pub fn may(&self, policy: &Arc<AccessPolicy>, right: Right, topic: &str) -> bool {
-        if !policy.is_enforced() {
-            return true;
-        }
-        let identity = self.identity.load();
-        let known = self.rights.load();
-        if let Some(known) = known.as_ref().filter(|known| known.is_of(policy, &identity)) {
-            return known.allow(right, topic);
-        }
-        let subject = Subject { identity: &identity, client_id: &self.name };
-        policy.allows(subject, right, topic)
-    }
-
-    /// Its rights by the plan in force. They follow every later plan.
-    pub fn rights(&self, plan: &ArcSwap<Plan>) -> Arc<ClientRights> {
-        loop {
-            let policy = Arc::clone(&plan.load().access);
-            let identity = self.identity.load_full();
-            let known = self.rights.load_full();
-            let known = known.filter(|known| Arc::ptr_eq(&known.identity, &identity));
-            let rights = known.unwrap_or_else(|| {
-                let rights = Arc::new(ClientRights::new(&policy, identity, &self.name));
-                self.rights.store(Some(Arc::clone(&rights)));
-                rights
-            });
-            rights.follow(&policy);
-            // A plan that was replaced meanwhile may not be what stays.
-            if Arc::ptr_eq(&plan.load().access, &policy) {
-                return rights;
-            }
-        }
-    }
-
-    /// Lets its rights follow a plan that is in force now.
-    pub fn follow(&self, plan: &Plan) {
-        if let Some(rights) = &*self.rights.load() {
-            rights.follow(&plan.access);
-        }
-    }
-
-    /// The rights that narrow a filter of this client; None if it may have all that the filter matches.
-    pub fn narrowing(
-        &self,
-        plan: &ArcSwap<Plan>,
-        right: Right,
-        filter: &str,
-    ) -> Option<Arc<ClientRights>> {
-        if !plan.load().access.is_enforced() {
-            return None;
-        }
-        let rights = self.rights(plan);
-        (rights.filter_access(right, filter) != FilterAccess::Whole).then_some(rights)
     }
 
     /// The state, if this connection still has the session.

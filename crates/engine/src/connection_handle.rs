@@ -94,6 +94,11 @@ impl ConnectionHandle {
         self.proof.store(Some(Arc::new(proof)));
     }
 
+    /// What the identity depends on now.
+    pub fn proof(&self) -> Option<Arc<ConnectionProof>> {
+        self.proof.load_full()
+    }
+
     /// Whether the identity depends on a token, or on the answer of a service elsewhere.
     pub fn depends(&self) -> bool {
         self.proof.load().is_some()

@@ -58,6 +58,7 @@ impl Feed {
     /// Begins a batch of messages that were read together.
     pub fn begin(&mut self, broker: &Broker, receive_ns: i64) {
         self.paths.check(broker);
+        self.post.set_generation(self.paths.generation());
         self.receive_ns = receive_ns;
         self.post.is_told = broker.monitor.tells_messages();
         self.promised = Promised::default();
@@ -115,6 +116,7 @@ impl Feed {
 
     /// Delivers the batch, which has its offsets now.
     fn send(&mut self, broker: &Broker, first_offset: Offset, gate: Gate) {
+        self.post.look_at_rights(broker);
         self.send_claimed(broker);
         let Self { unclaimed, post, .. } = self;
         unclaimed.drain(..).for_each(|one| one.let_wait(broker, first_offset, post));

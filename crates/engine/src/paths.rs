@@ -111,6 +111,11 @@ impl Paths {
         self.bytes = 0;
     }
 
+    /// The number of the last change that the routes follow.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
     /// Finds the route of a topic. All routes belong to the same principal.
     #[inline]
     pub fn find(&mut self, broker: &Broker, from: &Principal<'_>, topic: &str) -> &Route {
@@ -138,18 +143,31 @@ impl Paths {
         let kind = match (broker.streams.index_of(&topic), broker.table.index_of(&topic)) {
             (Some(stream), _) => TopicKind::Stream(stream),
             (None, Some(parameter)) => TopicKind::Parameter(parameter),
-            (None, None) => TopicKind::Plain(if own { None } else { slot(broker, &topic) }),
+            (None, None) => TopicKind::Plain(None),
         };
         let publishing = match kind {
             TopicKind::Stream(_) => Right::Stream,
             TopicKind::Plain(_) | TopicKind::Parameter(_) => Right::Publish,
         };
+        let grant = plan.grant(from, &topic);
+        // Whoever may not publish there takes no room by it, and learns nothing by how long it takes.
+        let is_open = grant.allows_any(&[publishing, Right::Request]);
+        let kind = match kind {
+            TopicKind::Plain(_) if is_open && !own => TopicKind::Plain(slot(broker, &topic)),
+            kind => kind,
+        };
+        let (audience, prefix) = if is_open {
+            let audience = broker.topics.audience(&topic, from.session, &plan.access);
+            (audience, broker.monitor.prefixes.of(&topic))
+        } else {
+            (Audience::default(), broker.monitor.prefixes.other())
+        };
         self.routes.push(Route {
             publishing,
-            audience: broker.topics.audience(&topic, from.session, &plan.access),
+            audience,
             kind,
-            grant: plan.grant(from, &topic),
-            prefix: broker.monitor.prefixes.of(&topic),
+            grant,
+            prefix,
             is_journaled,
             level: if is_journaled { plan.durability.of(&topic) } else { Durability::Memory },
             priority: plan.priority.of(&topic),

@@ -1,6 +1,7 @@
 //! Delivers the messages of one publisher: QoS 0 at once, QoS 1 when the journal has given the message an offset,
 //! QoS 2 when the message is safe, so that no crash can deliver it twice.
 
+mod handing;
 mod later;
 
 use std::collections::VecDeque;
@@ -8,10 +9,10 @@ use std::sync::Arc;
 
 use slipring_core::ledger::{Deliveries, DeliveryManner};
 use slipring_core::{
-    Delivery, Dropped, Durability, Expiry, JournalPlace, Limit, Message, Millis, Offset, Priority,
-    Pushed, SessionKey, Victims, expiry,
+    Delivery, Durability, Expiry, JournalPlace, Message, Millis, Offset, Priority, SessionKey,
+    Victims, expiry,
 };
-use slipring_wire::{PropertyId, Publish, QoS, Reason};
+use slipring_wire::{PropertyId, Publish, QoS};
 
 use crate::broker::Broker;
 use crate::client::Client;
@@ -57,12 +58,21 @@ pub(crate) struct Post {
     victims: Victims,
     /// Records of messages that sessions which outlive the broker have lost.
     lost: Vec<u8>,
+    /// The number of the last change of subscriptions and rights that the routes of this batch follow.
+    generation: u64,
+    /// Whether rights may have changed since those routes were found: each delivery is checked again.
+    is_outdated: bool,
     /// Subscribers to wake at the end of the batch.
     pub woken: Vec<Arc<Client>>,
 }
 
 /// Messages that go when a gate is open.
-type Later = (Gate, Vec<(Arc<Client>, Delivery)>);
+struct Later {
+    gate: Gate,
+    /// That of the batch they belong to.
+    generation: u64,
+    deliveries: Vec<(Arc<Client>, Delivery)>,
+}
 
 /// Memory of a message that goes later, with its entry.
 fn later_bytes(delivery: &Delivery) -> usize {
@@ -202,6 +212,7 @@ impl Post {
         if self.parcels.is_empty() {
             return self.tell(broker);
         }
+        self.look_at_rights(broker);
         let wait = !self.later.is_empty() || !broker.journal.gates.is_open(gate);
         let mut later = Vec::new();
         let mut parcels = std::mem::take(&mut self.parcels);
@@ -225,7 +236,8 @@ impl Post {
         drop(messages);
         (self.parcels, self.kept) = (parcels, kept);
         if !later.is_empty() {
-            self.later.push_back((gate, later));
+            let generation = self.generation;
+            self.later.push_back(Later { gate, generation, deliveries: later });
         }
         self.tell(broker);
     }
@@ -258,71 +270,6 @@ impl Post {
         self.encoded.release();
         for client in self.woken.drain(..) {
             client.wake();
-        }
-    }
-
-    /// Gives a message to a subscriber, which is woken at the end of the batch.
-    pub fn hand_over(&mut self, broker: &Broker, client: &Arc<Client>, delivery: Delivery) {
-        let told = self.is_told.then(|| (Arc::clone(delivery.message.topic()), delivery.qos));
-        let mut outgoing = client.outgoing();
-        let pushed = if delivery.qos > QoS::AtMostOnce {
-            outgoing.push(delivery)
-        } else {
-            self.encoded.push_kept(&delivery, &mut outgoing)
-        };
-        if matches!(pushed, Pushed::Dropped(_) | Pushed::Overflow(_)) {
-            outgoing.take_drops(&mut self.lost);
-            outgoing.take_victims(&mut self.victims);
-        }
-        if let Some((topic, qos)) = told {
-            tell_handed_over(broker, client, &outgoing, pushed, (&topic, qos));
-        }
-        drop(outgoing);
-        self.pushed(broker, client, pushed);
-    }
-
-    /// Adds packets of the broker's own for a client, which is woken at the end of the batch.
-    pub fn push_packets(&mut self, broker: &Broker, client: &Arc<Client>, packets: &[u8]) {
-        let pushed = client.outgoing().push_packets(packets);
-        self.pushed(broker, client, pushed);
-    }
-
-    #[inline]
-    fn pushed(&mut self, broker: &Broker, client: &Arc<Client>, pushed: Pushed) {
-        match pushed {
-            Pushed::Quiet => {}
-            Pushed::Wake => self.woken.push(Arc::clone(client)),
-            lost => self.lose(broker, client, lost),
-        }
-    }
-
-    /// Counts a limit that was reached for a client.
-    #[cold]
-    fn lose(&mut self, broker: &Broker, client: &Arc<Client>, pushed: Pushed) {
-        match pushed {
-            Pushed::Held => broker.monitor.reached.count(Limit::Inflight),
-            Pushed::Dropped(dropped) => {
-                broker.monitor.count_dropped(client, dropped);
-                if matches!(dropped.limit, Some(Limit::OutboxBytes | Limit::MemoryBytes)) {
-                    broker.table.missed(client);
-                }
-                if dropped.limit == Some(Limit::MemoryBytes) {
-                    broker.shortage.count_outbox(dropped.messages);
-                }
-                if dropped.wake {
-                    self.woken.push(Arc::clone(client));
-                }
-            }
-            Pushed::Overflow(limit) => {
-                let dropped = Dropped { limit: Some(limit), messages: 1, wake: false };
-                broker.monitor.count_dropped(client, dropped);
-                client.close(Reason::QuotaExceeded);
-            }
-            Pushed::EndsConnection(limit) => {
-                broker.monitor.reached.count(limit);
-                client.close(Reason::QuotaExceeded);
-            }
-            Pushed::Quiet | Pushed::Wake => {}
         }
     }
 }

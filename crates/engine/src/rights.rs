@@ -26,8 +26,12 @@ impl Broker {
     /// A plan was replaced: ends connections that it would not let in, and checks again what clients have whose rights
     /// it changes. Routes are made anew in any case. No lock is held longer than for one client.
     pub fn follow_rights(&self, before: &Plan, now: &Plan) {
-        let is_same = before.access == now.access;
+        let is_kept = Arc::ptr_eq(&before.access, &now.access);
+        let is_same = is_kept || before.access == now.access;
         if is_same && before.authentication == now.authentication {
+            if is_kept {
+                return; // every client follows this policy
+            }
             self.sessions.clients().iter().for_each(|client| client.follow(now));
             return;
         }
@@ -36,16 +40,15 @@ impl Broker {
             client.follow(now);
             let connection = client.connection();
             let is_certified = connection.as_ref().is_some_and(|it| it.origin.user.is_some());
-            // Before its connection is closed: the will of a removed user is nobody's.
-            let is_nobody = !is_certified && is_removed(&client.identity.load(), now, before);
-            if is_nobody {
-                self.identify(&client, Identity::anonymous());
-            }
+            // Before its connection is closed: its will is nobody's.
+            let is_nobody = !client.proof_holds(&now.authentication)
+                || !is_certified && is_removed(&client.identity.load(), now, before);
+            let is_changed = is_nobody && self.identify(&client, Identity::anonymous());
             if connection.is_some_and(|connection| !is_still_proven(&connection, now, before)) {
                 client.close(Reason::NotAuthorized);
             }
-            if is_nobody {
-                continue;
+            if is_changed {
+                continue; // it was checked again
             }
             let identity = client.identity.load();
             let subject = Subject { identity: &identity, client_id: &client.name };
@@ -58,6 +61,7 @@ impl Broker {
     /// A client has proved to be somebody: when it came back, or again on the same connection. Returns whether that is
     /// somebody else than before, who may have other rights.
     pub fn identify(&self, client: &Arc<Client>, identity: &Arc<Identity>) -> bool {
+        client.keep_proof();
         let is_other = **client.identity.load() != **identity;
         if is_other {
             client.identity.store(Arc::clone(identity));
@@ -149,6 +153,7 @@ impl Party {
         let Some(client) = &self.client else { return };
         if self.has_other_rights() && client.has_other_rights.swap(false, Ordering::AcqRel) {
             self.identity = client.identity.load_full();
+            self.feed.paths.forget(&self.broker); // they may be those of who it was before
             self.returning = Returning::to_table(&self.broker, client);
         }
     }
@@ -158,6 +163,11 @@ impl Party {
     pub fn check_proof(&self, judged: &Plan) {
         let now = self.broker.plan.load();
         if !is_still_proven(&self.connection, &now, judged) {
+            let identity = self.connection.identity();
+            let is_nobody = self.connection.depends() || is_removed(identity, &now, judged);
+            if let (Some(client), true) = (&self.client, is_nobody) {
+                self.broker.identify(client, Identity::anonymous());
+            }
             self.connection.close(Reason::NotAuthorized);
         }
     }
@@ -182,3 +192,7 @@ fn is_removed(identity: &Identity, now: &Plan, before: &Plan) -> bool {
     let (users, earlier) = (&now.authentication.users, &before.authentication.users);
     identity.user.as_deref().is_some_and(|user| earlier.has(user) && !users.has(user))
 }
+
+#[cfg(test)]
+#[path = "rights_tests.rs"]
+mod tests;

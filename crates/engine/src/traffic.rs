@@ -98,6 +98,11 @@ impl Prefixes {
         Arc::clone(known.entry(name.into()).or_default())
     }
 
+    /// The counters that all prefixes share which have none of their own.
+    pub fn other(&self) -> Arc<Prefix> {
+        Arc::clone(lock(&self.known).entry(OTHER.into()).or_default())
+    }
+
     fn all(&self) -> Vec<(Box<str>, Arc<Prefix>)> {
         let known = lock(&self.known);
         known.iter().map(|(name, prefix)| (name.clone(), Arc::clone(prefix))).collect()

@@ -68,7 +68,7 @@ impl<'a> PolicyChange<'a> {
             let still = self.renumbered[*key as usize].filter(|key| new.contains(key));
             if still.is_none() {
                 is_changed = true;
-                all.add(lost(&self.before.rules_at(&self.before.about[*key as usize]), &[]));
+                all.add(self.before.allowed_by(&self.before.about[*key as usize]));
             }
         }
         for key in new {
@@ -76,7 +76,7 @@ impl<'a> PolicyChange<'a> {
             let change = if was {
                 self.changed[key as usize]
             } else {
-                Some(lost(&[], &self.now.rules_at(&self.now.about[key as usize])))
+                Some(self.now.denied_by(&self.now.about[key as usize]))
             };
             is_changed |= change.is_some();
             all.add(change.unwrap_or_default());
@@ -108,6 +108,16 @@ fn is_same(before: &AccessPolicy, old: &[u32], now: &AccessPolicy, new: &[u32]) 
 }
 
 impl AccessPolicy {
+    /// What the rules with these numbers allow.
+    fn allowed_by(&self, numbers: &[u32]) -> RightSet {
+        RightSet(numbers.iter().fold(0, |all, at| all | self.rules[*at as usize].grant.allowed()))
+    }
+
+    /// What the rules with these numbers deny.
+    fn denied_by(&self, numbers: &[u32]) -> RightSet {
+        RightSet(numbers.iter().fold(0, |all, at| all | self.rules[*at as usize].grant.denied()))
+    }
+
     /// The rules with these numbers.
     fn rules_at(&self, numbers: &[u32]) -> Vec<&AccessRule> {
         numbers.iter().map(|at| &self.rules[*at as usize]).collect()

@@ -7,6 +7,9 @@ use arc_swap::ArcSwap;
 use super::tree::WhoKey;
 use super::{AccessPolicy, FilterAccess, Identity, Right, Subject};
 
+/// What the topics of the broker's own messages begin with.
+const OWN_TOPICS: &str = "$slipring/";
+
 /// A policy as it is for one client. A later policy replaces the earlier one in place, so that whoever keeps the rights
 /// of a client for long keeps no old policy.
 #[derive(Debug)]
@@ -60,6 +63,11 @@ impl ClientRights {
     pub fn allow(&self, right: Right, topic: &str) -> bool {
         let bound = self.bound.load();
         bound.policy.grant_by(&bound.keys, self.subject(), topic).allows(right)
+    }
+
+    /// Whether the client may get a message that was for it. What the broker itself tells a client needs no right.
+    pub fn allow_receiving(&self, topic: &str) -> bool {
+        topic.starts_with(OWN_TOPICS) || self.allow(Right::Subscribe, topic)
     }
 
     /// How much of a filter the client may use.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Outgoing;
-use crate::access::{ClientRights, Right};
+use crate::access::ClientRights;
 use crate::{Delivery, Priority};
 
 impl Outgoing {
@@ -25,7 +25,7 @@ impl Outgoing {
     #[inline]
     pub(super) fn may_still_have(&self, delivery: &Delivery) -> bool {
         let Some(rights) = &self.recheck else { return true };
-        delivery.of_request || rights.allow(Right::Subscribe, delivery.message.topic())
+        delivery.of_request || rights.allow_receiving(delivery.message.topic())
     }
 
     /// Ends the checks when nothing waits that was queued under other rights.

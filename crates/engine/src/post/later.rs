@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use slipring_core::Delivery;
 
-use super::{LATER_BYTES_MAX, Post, later_bytes};
+use super::{LATER_BYTES_MAX, Later, Post, later_bytes};
 use crate::broker::Broker;
 use crate::client::Client;
 use crate::connection_handle::ConnectionHandle;
@@ -20,7 +20,8 @@ impl Post {
     ) {
         self.later_bytes +=
             deliveries.iter().map(|(_, delivery)| later_bytes(delivery)).sum::<usize>();
-        self.later.push_back((gate, deliveries));
+        let generation = self.generation;
+        self.later.push_back(Later { gate, generation, deliveries });
         self.release(broker);
     }
 
@@ -28,7 +29,7 @@ impl Post {
     /// other gates.
     pub fn release_for(&mut self, broker: &Broker, connection: &Arc<ConnectionHandle>) {
         self.release(broker);
-        let first = self.later.front().map(|(gate, _)| *gate);
+        let first = self.later.front().map(|later| later.gate);
         if self.awaited != first {
             self.awaited = first;
             if let Some(gate) = first {
@@ -38,17 +39,20 @@ impl Post {
     }
 
     fn release(&mut self, broker: &Broker) {
-        while self.later.front().is_some_and(|(gate, _)| broker.journal.gates.is_open(*gate)) {
+        while self.later.front().is_some_and(|later| broker.journal.gates.is_open(later.gate)) {
             self.send_next(broker);
         }
     }
 
     fn send_next(&mut self, broker: &Broker) {
-        let Some((_, parcels)) = self.later.pop_front() else { return };
-        for (client, delivery) in parcels {
+        let Some(Later { generation, deliveries, .. }) = self.later.pop_front() else { return };
+        let newest = std::mem::replace(&mut self.generation, generation);
+        self.look_at_rights(broker);
+        for (client, delivery) in deliveries {
             self.later_bytes -= later_bytes(&delivery);
             self.hand_over(broker, &client, delivery);
         }
+        self.set_generation(newest);
         self.tell(broker);
     }
 
@@ -68,7 +72,7 @@ impl Post {
 
     /// Sends each message when it is safe. Ends if the journal fails.
     pub async fn settle(mut self, broker: Arc<Broker>) {
-        while let Some(gate) = self.later.front().map(|(gate, _)| *gate) {
+        while let Some(gate) = self.later.front().map(|later| later.gate) {
             if !broker.journal.gates.passed(gate).await {
                 return;
             }

@@ -89,11 +89,13 @@ impl slipring_core::SubscriptionChecks for Choosing<'_> {
         self.broker.table.hold_list(self.client, filter).is_some()
     }
 
+    /// Of a filter that is narrowed it is always said: else it told which parameters there are.
     fn is_read(&mut self, filter: &str) -> bool {
-        let table = &self.broker.table;
+        let (broker, topics) = (self.broker, topics_of(filter));
         served(filter).is_none()
-            && table.is_used()
-            && table.lock().table.registry.matches_any(topics_of(filter))
+            && broker.table.is_used()
+            && (self.client.narrowing(&broker.plan, Right::Subscribe, topics).is_some()
+                || broker.table.lock().table.registry.matches_any(topics))
     }
 
     fn has_memory_for(&mut self, filter: &str) -> bool {
