@@ -143,7 +143,8 @@ impl Party {
         }
         match plan.authentication.judge(user_name, &opening.proof, certified) {
             Verdict::Accepted => {
-                if let (Proof::Exchanged(..), Some(user)) = (&opening.proof, user_name) {
+                if let (Proof::Exchanged(method, _), Some(user)) = (&opening.proof, user_name) {
+                    self.connection.note_exchange(method);
                     self.connection.prove(Identity::named(user));
                 }
                 self.open(opening, false)

@@ -32,6 +32,8 @@ pub(crate) struct ConnectionHandle {
     claimed: OnceLock<(String, String)>,
     /// What that depends on, if not on the users of the plan.
     proof: ArcSwapOption<ConnectionProof>,
+    /// The method of an exchange that proved it.
+    exchange: OnceLock<&'static str>,
     /// The connection counts for this owner's quotas.
     owner: OnceLock<Owner>,
     closing: OnceLock<Reason>,
@@ -62,6 +64,7 @@ impl ConnectionHandle {
             identity: certified.map(OnceLock::from).unwrap_or_default(),
             claimed: OnceLock::new(),
             proof: ArcSwapOption::empty(),
+            exchange: OnceLock::new(),
             owner: OnceLock::new(),
             closing: OnceLock::new(),
             published: AtomicBool::new(false),
@@ -97,6 +100,23 @@ impl ConnectionHandle {
     /// What the identity depends on now.
     pub fn proof(&self) -> Option<Arc<ConnectionProof>> {
         self.proof.load_full()
+    }
+
+    /// Notes that an exchange with this method proved the identity.
+    pub fn note_exchange(&self, method: &'static str) {
+        let _ = self.exchange.set(method);
+    }
+
+    /// How the client has proved who it is, for people; empty if it has not.
+    pub fn proof_text(&self) -> String {
+        if let Some(proof) = &*self.proof.load() {
+            return proof.to_string();
+        }
+        match (self.origin.user.is_some(), self.proven()) {
+            (true, _) => "certificate".into(),
+            (false, Some(_)) => (*self.exchange.get().unwrap_or(&"password")).into(),
+            (false, None) => String::new(),
+        }
     }
 
     /// Whether the identity depends on a token, or on the answer of a service elsewhere.

@@ -7,8 +7,13 @@ use slipring_core::desk::ProblemCode;
 use crate::asking::ClientRequest;
 use crate::event::{EventKind, Report};
 
-/// Tells the audit of values that were read, and of what a client may not do.
-pub(crate) fn tell_use(asked: &ClientRequest<'_>, name: &str, refused: Option<ProblemCode>) {
+/// Tells the audit of values that were read, of what a client may not do, and of the quota that it has `reached`.
+pub(crate) fn tell_use(
+    asked: &ClientRequest<'_>,
+    name: &str,
+    refused: Option<ProblemCode>,
+    reached: Option<Limit>,
+) {
     let ClientRequest { broker, client, connection, message, .. } = *asked;
     let kind = match refused {
         Some(ProblemCode::NotAllowed) => EventKind::Unauthorized,
@@ -21,25 +26,28 @@ pub(crate) fn tell_use(asked: &ClientRequest<'_>, name: &str, refused: Option<Pr
         false if name == "declare" => Right::Declare,
         false => Right::Select,
     };
-    let told = Report::new(kind, &client.name).topic(message.topic).by(connection).right(right);
+    let quota = reached.filter(|_| kind == EventKind::QuotaReached).map(Limit::name);
+    let topic = quota.unwrap_or(message.topic);
+    let told = Report::new(kind, &client.name).topic(topic).by(connection).right(right);
     broker.monitor.tell(&told);
 }
 
-/// Counts a declaration that was refused for lack of room: for all, or for one owner.
+/// Counts a declaration that was refused for lack of room: for all, or for one owner. Returns the limit.
 pub(crate) fn count_refused(
     asked: &ClientRequest<'_>,
     refused: Option<ProblemCode>,
     [all, one]: [Limit; 2],
-) {
-    let reached = &asked.broker.monitor.reached;
-    match refused {
-        Some(ProblemCode::Full) => reached.count(all),
-        Some(ProblemCode::Quota) => {
+) -> Option<Limit> {
+    let limit = match refused? {
+        ProblemCode::Full => all,
+        ProblemCode::Quota => {
             let own = asked.broker.plan.load().limits_for(asked.from.subject()).own;
             let has_quota = one == Limit::OwnerParameters && own.parameters.is_some();
-            reached.count(if has_quota { Limit::QuotaParameters } else { one });
+            if has_quota { Limit::QuotaParameters } else { one }
         }
-        Some(ProblemCode::Reserved) => reached.count(Limit::ReservePercent),
-        _ => {}
-    }
+        ProblemCode::Reserved => Limit::ReservePercent,
+        _ => return None,
+    };
+    asked.broker.monitor.reached.count(limit);
+    Some(limit)
 }

@@ -1,5 +1,6 @@
 //! Proofs that come by a token or by the answer of a service elsewhere: they end, and they can be taken back.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -39,6 +40,19 @@ impl ConnectionProof {
         match self {
             Self::Token(grant) => authentication.tokens.holds(grant),
             Self::Allowed => authentication.asks,
+        }
+    }
+}
+
+impl fmt::Display for ConnectionProof {
+    /// `token ID of ISSUER`, or `hook`. The identifier is no secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Token(grant) => match &grant.id {
+                Some(id) => write!(f, "token {id} of {}", grant.issuer),
+                None => write!(f, "a token of {}", grant.issuer),
+            },
+            Self::Allowed => f.write_str("hook"),
         }
     }
 }

@@ -259,8 +259,8 @@ impl<D: EngineDesk> AnyDesk for SharedDesk<D> {
         }
         let answer_bytes_max = terms.packet_bytes.saturating_sub(envelope.bytes());
         let (outcome, told, is_written, gate) = self.answer(asked, request, answer_bytes_max);
-        count_refused(asked, outcome.refused, D::Core::LIMITS);
-        tell_use(asked, name, outcome.refused);
+        let reached = count_refused(asked, outcome.refused, D::Core::LIMITS);
+        tell_use(asked, name, outcome.refused, reached);
         feed.work.add(outcome.steps);
         // The client's next message in the same batch may be a sample or a chunk already.
         feed.paths.check(broker);

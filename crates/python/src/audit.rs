@@ -16,6 +16,7 @@ pub(crate) fn record(kind: &str, fields: Option<&Bound<'_, PyDict>>) -> PyResult
             "client" => &mut record.client,
             "address" => &mut record.address,
             "listener" => &mut record.listener,
+            "proof" => &mut record.proof,
             "right" => &mut record.right,
             "topic" => &mut record.topic,
             "outcome" => &mut record.outcome,

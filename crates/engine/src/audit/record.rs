@@ -29,6 +29,8 @@ pub struct AuditRecord {
     pub address: String,
     /// The listener that it came by.
     pub listener: String,
+    /// How the name was proved: a method, or which token.
+    pub proof: String,
     /// The right that was needed.
     pub right: String,
     /// The topic, the filter, or the area of operators.
@@ -54,6 +56,7 @@ impl AuditRecord {
             client: none(),
             address: none(),
             listener: none(),
+            proof: none(),
             right: none(),
             topic: none(),
             rule: None,
@@ -76,6 +79,7 @@ impl AuditRecord {
             client: cut(self.client),
             address: cut(self.address),
             listener: cut(self.listener),
+            proof: cut(self.proof),
             right: cut(self.right),
             topic: cut(self.topic),
             outcome: cut(self.outcome),
@@ -97,6 +101,7 @@ impl AuditRecord {
             client: text(&self.client),
             address: text(&self.address),
             listener: text(&self.listener),
+            proof: text(&self.proof),
             right: text(&self.right),
             topic: text(&self.topic),
             rule: self.rule,
@@ -117,6 +122,7 @@ struct ShownRecord<'a> {
     client: Option<&'a str>,
     address: Option<&'a str>,
     listener: Option<&'a str>,
+    proof: Option<&'a str>,
     right: Option<&'a str>,
     topic: Option<&'a str>,
     rule: Option<usize>,
@@ -180,8 +186,9 @@ impl PendingRecord {
 
     /// Its memory, about.
     pub fn bytes(&self) -> usize {
-        let AuditRecord { user, client, address, listener, topic, detail, .. } = &self.record;
-        let texts = [user, client, address, listener, topic, detail];
+        let AuditRecord { user, client, address, listener, proof, topic, detail, .. } =
+            &self.record;
+        let texts = [user, client, address, listener, proof, topic, detail];
         let whole = self.decision.as_ref().and_then(|decision| decision.whole.as_deref());
         let whole = whole.map_or(0, |(client, topic)| client.len() + topic.len());
         size_of::<Self>() + whole + texts.map(String::len).iter().sum::<usize>()
@@ -208,6 +215,7 @@ impl PendingRecord {
             record.address.clone_from(&by.origin.address);
             record.listener = listeners.get(by.origin.listener).cloned().unwrap_or_default();
             by.proven().unwrap_or_default().clone_into(&mut record.user);
+            record.proof = by.proof_text();
             let policy = policy.load();
             if let (Some(right), true) = (report.right, policy.is_enforced()) {
                 let is_cut = record.topic.len().max(record.client.len()) > TEXT_BYTES_MAX;
