@@ -141,6 +141,15 @@ def test_what_a_user_may_do_from_now_on_is_told() -> None:
     ]
 
 
+def test_an_issuer_of_tokens_changes_its_keys_and_stays() -> None:
+    issuer = {"name": "company", "issuer": "https://id.example", "keys": "/keys/one.json"}
+    both = {"issuer": [issuer], "allow_anonymous": True}
+    assert applied(reloaded(both, both | {"name": "lab"})) == ["name is 'lab' now, was 'slipring'"]
+    other = both | {"issuer": [issuer | {"keys": "/keys/two.json"}]}
+    (told,) = applied(reloaded(both, other))
+    assert told.startswith("issuer 'company': keys is ")
+
+
 def test_what_is_safe_only_after_a_restart_changes_nothing() -> None:
     user = [{"name": "a", "password": EXAMPLE_VERIFIER}]
     with pytest.raises(ConfigError) as error:

@@ -162,7 +162,8 @@ def changes(before: Config, after: Config) -> list[Change]:
     for key in {**old, **new}:
         was, now = old.get(key), new.get(key)
         if isinstance(was, Section) and isinstance(now, Section):
-            was_keys, now_keys = dict(was), dict(now)
+            # By their iterators: a section may have a key that is called `keys`.
+            was_keys, now_keys = dict(iter(was)), dict(iter(now))
             found += (
                 Change(f"{key}: {name}", was_keys.get(name), now_keys.get(name))
                 for name in {**was_keys, **now_keys}
