@@ -1,15 +1,19 @@
 """Each kind of record, from a real broker, with its fields (T13)."""
 
 import json
+import time
 import urllib.request
 from pathlib import Path
 
 import pytest
 
+from slipring.control.token_folder import TokenFolder
+from slipring.control.token_issuing import issue
+from slipring.control.token_sections import TokenSection
 from tests.audit.records import all_records, awaited, of_kind
-from tests.audit.users import PASSWORD, SECRET, USERS
+from tests.audit.users import PASSWORD, SECRET, USERS, VERIFIER
 from tests.configured_broker import Configured, ConfiguredBroker, configured
-from tests.console_answer import basic
+from tests.console_answer import answer_now, basic
 from tests.raw_mqtt import V5, Kind, RawPeer, properties
 
 __all__ = ["configured"]
@@ -39,7 +43,7 @@ def test_who_connects_and_goes_is_recorded(broker: ConfiguredBroker, data: Path)
     with _anna(broker) as peer:
         found = awaited(data, of_kind("connected"))
         assert (found["user"], found["client"], found["outcome"]) == ("anna", "probe", "ok")
-        assert found["listener"] == "mqtt"
+        assert (found["listener"], found["proof"]) == ("mqtt", "password")
         assert found["address"].startswith("127.0.0.1:")
         peer.send(V5.disconnect())
         gone = awaited(data, of_kind("disconnected"))
@@ -148,3 +152,70 @@ def test_without_users_no_audit_is_kept(configured: Configured, data: Path) -> N
     broker = configured("")
     broker.peer("probe").close()
     assert not (data / "audit").exists()
+
+
+def test_who_reads_at_the_console_is_recorded_and_who_may_not(
+    broker: ConfiguredBroker, data: Path
+) -> None:
+    assert answer_now(f"{broker.console}/api/sessions", basic("root", SECRET))[0] == 200
+    found = awaited(data, of_kind("read", topic="/api/sessions"))
+    assert (found["user"], found["right"], found["proof"]) == ("root", "watch", "password")
+    assert answer_now(f"{broker.console}/api/audit", basic("root", SECRET))[0] == 200
+    assert awaited(data, of_kind("read", topic="/api/audit"))["right"] == "administer"
+    assert answer_now(f"{broker.console}/api/audit", basic("anna", SECRET))[0] == 403
+    denied = awaited(data, of_kind("denied", topic="/api/audit", user="anna"))
+    assert (denied["outcome"], denied["proof"]) == ("refused", "password")
+    assert answer_now(f"{broker.console}/api/audit")[0] == 401
+    awaited(data, of_kind("denied", topic="/api/audit", user=None))
+
+
+def test_wrong_tokens_and_too_many_attempts_at_the_console_are_recorded(
+    broker: ConfiguredBroker, data: Path
+) -> None:
+    token = {"authorization": "Bearer a-secret-that-is-no-token"}
+    assert answer_now(f"{broker.console}/api/sessions", token)[0] == 401
+    found = awaited(data, of_kind("login", outcome="refused"))
+    assert "a-secret" not in str(found)
+    code = 0
+    while code != 429:
+        code, _ = answer_now(f"{broker.console}/api/sessions", basic("root", "wrong"))
+        assert code in (401, 429)
+    found = awaited(data, of_kind("quota", topic="console.attempts"))
+    assert (found["outcome"], found["address"].rpartition(":")[0]) == ("limited", "127.0.0.1")
+
+
+def test_what_was_done_to_tokens_by_commands_is_recorded(
+    configured: Configured, data: Path
+) -> None:
+    broker = configured(USERS + "\n[token]\nenabled = true\n")
+    folder = TokenFolder(data / "tokens")
+    folder.rotate(time.time())
+    awaited(data, of_kind("changed", topic="tokens"))
+    made = issue(folder, TokenSection(enabled=True), "anna")
+    with broker.peer("bearer", username="anna", password=made.text.encode()):
+        found = awaited(data, of_kind("connected", client="bearer"))
+        assert (found["user"], made.id in found["proof"]) == ("anna", True)
+        folder.revoke_token(made.id, made.expires_s)
+        found = awaited(data, of_kind("token_revoked"))
+    assert made.id in found["detail"]
+    assert made.text not in str(all_records(data))
+
+
+def test_a_file_that_is_refused_is_recorded(broker: ConfiguredBroker, data: Path) -> None:
+    broker.reload("this is no TOML")
+    found = awaited(data, of_kind("changed", topic="config"))
+    assert found["outcome"] == "refused"
+
+
+def test_a_reader_of_the_journal_elsewhere_is_recorded(configured: Configured, data: Path) -> None:
+    broker = configured(f"{USERS}\n[[user]]\nname = 'eve'\npassword = '{VERIFIER}'\n")
+    with _anna(broker) as peer:
+        given = properties(response_topic="answers")
+        asked = V5.publish("$slipring/journal/about", b"", qos=1, packet_id=1, properties=given)
+        peer.send(asked)
+        found = awaited(data, of_kind("read", right="journal"))
+    assert (found["user"], found["topic"]) == ("anna", "$slipring/journal/about")
+    with broker.peer("other", username="eve", password=PASSWORD) as peer:
+        peer.send(asked)
+        denied = awaited(data, of_kind("denied", right="journal"))
+    assert (denied["user"], denied["topic"]) == ("eve", "$slipring/journal/about")

@@ -82,8 +82,8 @@ def _line(record: dict[str, Any], *, as_json: bool) -> str:
     if as_json:
         return json.dumps(record)
     words = [format_time(record["at_ns"]), record["kind"].ljust(12), record["outcome"].ljust(7)]
-    names = ("user", "client", "address", "listener", "right", "topic", "rule", "count", "detail")
-    values = ((name, record[name]) for name in names)
+    names = ("user", "client", "address", "listener", "proof", "right", "topic", "rule", "count")
+    values = ((name, record.get(name)) for name in (*names, "detail"))
     shown = (
         f"{name}={printable(str(value))}"
         for name, value in values

@@ -6,6 +6,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from slipring.console.operating import refused
 from slipring.control import Broker
 from slipring.control.audit import audit_folder
 from slipring.errors import JournalError
@@ -22,6 +23,8 @@ def audit_routes(broker: Broker) -> list[BaseRoute]:
     async def shown(request: Request) -> Response:
         from slipring.journal.audit import AuditFilter, AuditReader  # loads Arrow: 30 MB
 
+        if refusal := refused(request):
+            return PlainTextResponse(*refusal)
         query = request.query_params
         numbers = {key: _number(query.get(key, "")) for key in ("before", "most", "since_ns")}
         texts = {key: query.get(key, "") for key in ("user", "client", "kind")}

@@ -8,6 +8,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
+from slipring.console.auditing import SLOWED, RequestAudit
 from slipring.console.authenticator import Authenticator, Proof, Refusal
 from slipring.console.guard import SECURITY_HEADERS, Verdict, judge
 from slipring.console.listener import ConsoleListener
@@ -51,12 +52,15 @@ class AccessMiddleware:
         self.listen = listen
         self.listener = listener
         self.authenticator = authenticator
+        self._audit = RequestAudit(authenticator)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
+                if message["status"] == SLOWED:
+                    self._audit.slowed(scope)
                 extra = [
                     (name.encode(), value.encode()) for name, value in SECURITY_HEADERS.items()
                 ]
@@ -72,6 +76,7 @@ class AccessMiddleware:
 
     async def _refusal(self, scope: Scope) -> PlainTextResponse | None:
         authenticator = self.authenticator
+        self._audit.begin(scope)
         verdict = judge(
             scope.get("headers", []),
             self.listen,
@@ -79,14 +84,19 @@ class AccessMiddleware:
             behind_proxy=authenticator.behind_proxy,
         )
         if verdict is Verdict.MALFORMED:
+            self._audit.foreign(MALFORMED, scope)
             return PlainTextResponse(MALFORMED, 400)
         if verdict is Verdict.FOREIGN:
+            self._audit.foreign(FOREIGN, scope)
             return PlainTextResponse(FOREIGN, 403)
         proof = await authenticator.prove(scope)
         if isinstance(proof, Refusal):
+            self._audit.unproved(proof, scope)
             return self._refused(proof, scope)
         if refusal := self._unallowed(proof, scope):
+            self._audit.denied(proof, refusal, scope)
             return self._refused(refusal, scope)
+        self._audit.allowed(proof, scope)
         scope["proof"] = proof
         if scope["type"] == "websocket" and not self.listener.open_page(scope.get("client")):
             return PlainTextResponse(FULL, 503)
@@ -103,18 +113,12 @@ class AccessMiddleware:
         self.authenticator.outcomes["refused"] += 1
         if proof.visitor.name is None:
             return Refusal(UNPROVED, 401)
-        self.authenticator.broker.audit(
-            "denied",
-            user=proof.visitor.name,
-            address=self.authenticator.address_of(scope),
-            topic=scope["path"],
-            outcome="refused",
-            detail=method,
-        )
         return Refusal(UNALLOWED, 403)
 
     def _refused(self, refusal: Refusal, scope: Scope) -> PlainTextResponse:
         headers = refusal.headers
+        if refusal.status == SLOWED:
+            self._audit.slowed(scope)
         if refusal.status == 401:
             # Offered Basic, a browser asks for a password itself: that is for scrapers only.
             scheme = "Basic" if scope["path"] == "/metrics" else "Bearer"

@@ -70,3 +70,11 @@ def need_of(path: str, method: str) -> Need:
     below = next((needs for start, needs in BELOW.items() if path.startswith(start)), OTHERS)
     to_read, to_change = PATHS.get(path, below)
     return to_read if method in READS else to_change
+
+
+def right_to_read(path: str) -> str | None:
+    """The right that reading takes, for the audit; None if everybody may."""
+    needs = need_of(path, "GET")
+    if needs is anybody:
+        return None
+    return "administer" if needs is OTHERS[0] else "watch"

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from slipring.console.auditing import acted_by
 from slipring.console.guard import host_name
 from slipring.console.json_body import Refused, json_body
 from slipring.control import Broker
@@ -93,10 +94,7 @@ def operator_routes(broker: Broker) -> list[BaseRoute]:
 
 def asker(request: Request) -> ActedBy:
     """Who asks, and by which right, for the audit."""
-    peer, proof = request.client, request.scope.get("proof")
-    user = (proof.visitor.name if proof else None) or ""
-    address = f"{peer.host}:{peer.port}" if peer else ""
-    return {"user": user, "address": address, "right": "administer"}
+    return {**acted_by(request.scope, request.scope.get("proof")), "right": "administer"}
 
 
 async def _each(request: Request, act: Callable[[str], bool]) -> Response:

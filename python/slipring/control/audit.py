@@ -42,6 +42,7 @@ class ActedBy(TypedDict, total=False):
 
     user: str
     address: str
+    proof: str
     right: str
 
 
@@ -52,6 +53,8 @@ class AuditFields(TypedDict, total=False):
     client: str
     address: str
     listener: str
+    proof: str
+    """How the user was proved, such as `password`."""
     right: str
     topic: str
     """A topic, the key of a setting, or an area of operators such as `memory`."""

@@ -57,9 +57,19 @@ class TlsWatch:
         except (SecretError, StartError) as error:
             # The mistake is not ours: no traceback.
             log.error("%s; listener '%s' keeps what it had", error, one.name)  # noqa: TRY400
+            kept = "its certificates are not taken: the log says why"
+            self._engine.audit(
+                "changed", topic=f"listener {one.name}", outcome="refused", detail=kept
+            )
             return
         told = f"; {ended} clients are disconnected, their certificates are not trusted any more"
-        log.info("listener '%s': certificates read again%s", one.name, told if ended else "")
+        told = f"certificates read again{told if ended else ''}"
+        log.info("listener '%s': %s", one.name, told)
+        self._note(one, told, "ok")
+
+    def _note(self, one: ListenerSection, told: str, outcome: str) -> None:
+        topic = f"listener {one.name}"
+        self._engine.audit("changed", topic=topic, outcome=outcome, detail=told)
 
 
 def _states(files: Sequence[Path]) -> list[FileState]:

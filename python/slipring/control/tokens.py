@@ -8,7 +8,9 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
+from slipring.control.audit import AuditKind
 from slipring.control.config import Config
 from slipring.control.token_folder import Revoked, TokenFolder
 from slipring.control.token_issuing import own_issuer
@@ -18,6 +20,14 @@ from slipring.errors import TokenError
 from slipring.native import TokenRules
 
 log = logging.getLogger("slipring.tokens")
+
+
+NoteChange = Callable[[AuditKind, str, str], None]
+"""Takes the kind of record, what was changed, and how."""
+
+
+def _unnoted(_kind: AuditKind, _topic: str, _detail: str) -> None:
+    """Before the audit is there, nothing is recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +42,17 @@ class OwnTokens:
     revoked: Revoked
 
 
+@dataclass(frozen=True, slots=True)
+class TokenState:
+    """What decides which tokens are accepted."""
+
+    own: list[str]
+    """Our public keys."""
+    others: dict[str, str]
+    """The keys of each other issuer, by its name."""
+    revoked: Revoked
+
+
 class Tokens:
     """Makes the engine's rules about tokens, and makes them again when something has changed."""
 
@@ -40,16 +61,21 @@ class Tokens:
         self._apply = apply
         # Held while rules are made and applied: an older state never overwrites a newer.
         self._changing = threading.Lock()
-        self._in_force: tuple[object, ...] = ()
+        self._in_force = TokenState([], {}, Revoked({}, {}))
         self._told: dict[str, str] = {}
+        self.note: NoteChange = _unnoted
+        """Called with each change while the broker runs; for the audit."""
         self._follow(config, {})
         self.rules = self._made()
 
     def follow(self, config: Config) -> TokenRules:
         """Use another configuration; the rules for its plan."""
         with self._changing:
+            before = self._in_force
             self._follow(config, {one.section.issuer: one for one in self.sources})
             self.rules = self._made()
+            self._note_revoked(before.revoked, self._in_force.revoked)
+            self._note_keys(before, self._in_force)
             return self.rules
 
     def _follow(self, config: Config, known: dict[str, KeySource]) -> None:
@@ -74,38 +100,43 @@ class Tokens:
                 self._tell(source)
         self._apply_changes()
 
-    def read_again(self, issuer: str) -> None:
-        """Read the keys of an issuer for a token whose key is not known, and apply them."""
+    def read_again(self, issuer: str, asked_s: float) -> None:
+        """Read the keys of an issuer for a token whose key is not known, and apply them.
+
+        `asked_s` is when the token came, by the monotonic clock.
+        """
         for source in self.sources:
             if source.section.issuer == issuer:
-                source.read_if_allowed()
+                source.read_if_allowed(asked_s)
                 self._tell(source)
         self._apply_changes()
 
-    def fetch_due(self) -> None:
-        """Fetch keys that are old; takes as long as the servers do."""
+    def due(self) -> list[str]:
+        """Issuers whose keys are old and come over the network."""
+        return [one.section.issuer for one in self.sources if one.section.is_remote and one.is_due]
+
+    def fetch_due(self, issuer: str | None = None) -> None:
+        """Fetch keys that are old, of one issuer or of all; takes as long as the servers do."""
         for source in self.sources:
-            if source.section.is_remote and source.is_due:
+            is_asked = issuer is None or source.section.issuer == issuer
+            if is_asked and source.section.is_remote and source.is_due:
                 source.read()
                 self._tell(source)
         self._apply_changes()
-
-    @property
-    def is_remote(self) -> bool:
-        """Whether some keys come over the network."""
-        return any(source.section.is_remote for source in self.sources)
 
     def _apply_changes(self) -> None:
         """Hand the engine what is not in force yet; when this returns, all that was read is."""
         with self._changing:
             self._look_at_folder()
-            if self._state() != self._in_force:
+            before = self._in_force
+            if self._state() != before:
                 self.rules = self._made()
                 self._apply(self.rules)
+                self._note_keys(before, self._in_force)
 
-    def _state(self) -> tuple[object, ...]:
-        keys = [source.text for source in self.sources]
-        return (self._found.keys, keys, self._found.revoked)
+    def _state(self) -> TokenState:
+        others = {source.section.name: source.text for source in self.sources}
+        return TokenState(self._found.keys, others, self._found.revoked)
 
     def _made(self) -> TokenRules:
         section, self._in_force = self._section, self._state()
@@ -120,8 +151,24 @@ class Tokens:
         try:
             self._found = _read(self.folder, self._section)
             self._told.pop("folder", None)
+            self._note_revoked(found.revoked, self._found.revoked)
         except TokenError as error:
             self._say("folder", f"{error}; what was read before stays in force")
+
+    def _note_revoked(self, before: Revoked, now: Revoked) -> None:
+        for token in now.tokens.keys() - before.tokens.keys():
+            self.note("token_revoked", "tokens", f"token {token}")
+        for user, until_s in now.users.items() - before.users.items():
+            at = datetime.fromtimestamp(until_s, UTC)
+            self.note("token_revoked", "tokens", f"all of user {user} made until {at:%FT%TZ}")
+
+    def _note_keys(self, before: TokenState, now: TokenState) -> None:
+        if before.own != now.own:
+            new, gone = len({*now.own} - {*before.own}), len({*before.own} - {*now.own})
+            self.note("changed", "tokens", f"signing keys: {new} new, {gone} gone")
+        for name, keys in now.others.items():
+            if before.others.get(name, keys) != keys:
+                self.note("changed", "tokens", f"issuer {name}: its keys were read, and are others")
 
     def _tell(self, source: KeySource) -> None:
         name = source.section.name

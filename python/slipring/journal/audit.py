@@ -49,7 +49,8 @@ class AuditReader:
         self, wanted: AuditFilter, most: int, before: int | None = None
     ) -> tuple[list[Record], int | None]:
         """The newest records before an offset, newest first; and where the next page begins."""
-        end = self._reader.end_offset() if before is None else before
+        newest = self._reader.end_offset()
+        end = newest if before is None else min(before, newest)
         first = max(self._reader.first_offset, end - LOOKED_MAX)
         found: list[Record] = []
         while end > first and len(found) < most:
