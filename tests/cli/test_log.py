@@ -162,6 +162,7 @@ def test_lines_that_nobody_reads_are_lost_and_counted() -> None:
     [gap] = [at for at, one in enumerate(told) if "are missing here" in one]
     lost = int(told[gap].split()[0].replace(",", ""))
     assert len(told) - 1 + lost == sent
-    assert lost > sent // 2
+    # Two loads are kept at most: one waits, and one is being written.
+    assert lost >= sent - 2 * (CHARACTERS_MAX // len(text) + 1)
     numbers = [int(one.split()[0]) for one in told[:gap] + told[gap + 1 :]]
     assert numbers == [*range(gap), *range(gap + lost, sent)]

@@ -174,7 +174,7 @@ def known_requests() -> set[str]:
     engine = "\n".join(_sources("engine/src"))
     desks = set(re.findall(r'\("(\w+)", &self\.\w+\)', engine))
     families = set(re.findall(r'Some\(\("(\w+)", \w+\)\) =>', engine))
-    alone = set(re.findall(r'None if name == "(\w+)"', engine))
+    alone = set(re.findall(r'None if name == "(\w+)" => \w+::ask', engine))
     assert desks, "no desk was found in the engine's sources"
     assert families == {"journal", "to"}, "a family of requests that is not known here"
     assert alone, "no request without a family was found in the engine's sources"

@@ -214,7 +214,7 @@ def test_the_first_table_about_a_user_counts_for_each_key(configured: Configured
         assert further.connect("further", **proven("berta")).reason == QUOTA
 
 
-def test_an_address_that_connects_too_often_is_closed_and_another_is_not(
+def test_connects_per_s_closes_an_address_that_connects_too_often_and_no_other(
     configured: Configured,
 ) -> None:
     broker = configured("[limits]\nconnects_per_s = 5\n")
@@ -231,7 +231,9 @@ def test_an_address_that_connects_too_often_is_closed_and_another_is_not(
     assert Metrics.of(broker.running).reached("connects_per_s") >= 1
 
 
-def test_an_address_that_guesses_is_refused_for_that_name_alone(configured: Configured) -> None:
+def test_wrong_proofs_per_min_refuses_an_address_that_guesses_for_that_name_alone(
+    configured: Configured,
+) -> None:
     broker = configured(f"[limits]\nwrong_proofs_per_min = 3\n{USERS}")
     host, port = broker.running.host, broker.running.port
 

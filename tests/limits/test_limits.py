@@ -12,7 +12,7 @@ from slipring.control.limits import LimitsSection
 from slipring.native import encode_frame
 from tests.configured_broker import Configured
 from tests.console_answer import overview
-from tests.fairness import test_memory, test_passwords, test_quotas
+from tests.fairness import test_memory, test_passwords, test_quotas, test_user_quotas
 from tests.limited_broker import (
     KEPT,
     Limited,
@@ -43,6 +43,7 @@ def test_every_limit_has_a_test_here() -> None:
     names = [
         *dir(sys.modules[__name__]),
         *dir(test_quotas),
+        *dir(test_user_quotas),
         *dir(test_memory),
         *dir(test_passwords),
         *dir(test_bounds),

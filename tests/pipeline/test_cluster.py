@@ -26,6 +26,12 @@ PAGE = (ROOT / "docs" / "pipeline.md").read_text()
 REMOTE = (ROOT / "docs" / "remote.md").read_text()
 USER = re.findall(r"```toml\n(.*?)```", REMOTE, re.DOTALL)[0]
 PASSWORD = "pencil"
+PUBLISHER = USER.split("\n\n")[0].replace('"lake"', '"jet"')
+MAY_PUBLISH = """
+[[access.rule]]
+who = ["user:jet"]
+allow = ["publish", "declare"]
+"""
 READY = re.compile(r"spark cluster ready master=(\S+) workers=(\d+),(\d+) logs=(\S+)\n")
 RUN_S = 400
 END_S = 120
@@ -74,7 +80,7 @@ def cluster() -> Iterator[Cluster]:
 def broker(tmp_path: Path) -> Iterator[RunningBroker]:
     """Only a user with a password may read its journal."""
     config = tmp_path / "broker.toml"
-    config.write_text(USER)
+    config.write_text(f"{USER}\n{PUBLISHER}\n{MAY_PUBLISH}")
     running = RunningBroker.start(tmp_path / "data", "--console", "off", "--config", str(config))
     yield running
     code, errors = running.stop()
@@ -87,7 +93,7 @@ def payload(number: int) -> bytes:
 
 async def publish(broker: RunningBroker, messages: int) -> None:
     """Messages that say which they are, and between them samples."""
-    async with slipring.connect(broker.url, user="lake", password=PASSWORD) as bus:
+    async with slipring.connect(broker.url, user="jet", password=PASSWORD) as bus:
         engine = await bus.declare("jet/engine", {"rpm": "f64", "on": "bool", "mode": "text"})
         for start in range(0, messages, STEP):
             engine.write(
