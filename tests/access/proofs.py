@@ -10,11 +10,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.auth.jwt_signer import ISSUER, Signer, claims, jwks
 from tests.auth.scram import CONTINUE, METHOD, Exchange, data, go_on, verifier
-from tests.hostile.transports import TRANSPORTS, StreamPeer, TlsStream, Transport, connected
+from tests.hostile.transports import (
+    TRANSPORTS,
+    TRUSTING,
+    StreamPeer,
+    TlsStream,
+    Transport,
+    WebSocketStream,
+    connected,
+)
 from tests.raw_mqtt import Kind, Packet, RawPeer, Version, properties
 from tests.running_broker import RunningBroker
 
+TOKENS = "OAUTH2-JWT"
+TOKEN_FILE, KEYS_FILE = "token.jwt", "keys.json"
+ISSUERS = f"""
+[[issuer]]
+name = "company"
+issuer = "{ISSUER}"
+keys = "{{folder}}/{KEYS_FILE}"
+audience = ["bus"]
+roles_claim = "roles"
+"""
 PASSWORDS = {"boss": "everything", "pass": "eraser", "scram": "pencil"}
 USERS = "".join(
     f"[[user]]\nname = '{name}'\npassword = '{verifier(password)}'\n"
@@ -80,16 +99,62 @@ def by_certificate(
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     context.load_cert_chain(way.folder / f"{file}.pem", way.folder / f"{file}.key")
+    if way.transport.name == SECURE_WEB.name:
+        return sent(over_secure_web(way.broker, way.version, context), client_id, options)
     stream = TlsStream(context.wrap_socket(connected(way.broker, "tls")))
     return sent(StreamPeer(stream, way.version), client_id, options)
 
 
-TLS_ONLY = tuple(one for one in TRANSPORTS if one.name == "tls")
+def over_secure_web(
+    broker: RunningBroker, version: Version, context: ssl.SSLContext = TRUSTING
+) -> RawPeer:
+    """MQTT in WebSocket in TLS."""
+    secure = TlsStream(context.wrap_socket(connected(broker, SECURE_WEB.name)))
+    stream = WebSocketStream(secure)  # type: ignore[arg-type]
+    head = stream.greet(broker.further[SECURE_WEB.name])
+    assert head.startswith(b"HTTP/1.1 101 "), head
+    return StreamPeer(stream, version)
+
+
+SECURE_WEB = Transport("secure-web", over_secure_web, crowd=200, connection_bytes=80 * 1024)
+
+
+def by_token(way: Way, client_id: str, options: dict[str, Any]) -> RawPeer:
+    """A token as the password. MQTT 3.1.1 needs a user name beside it, which may be empty."""
+    named = {"username": "", "password": token_of(way)}
+    return sent(way.transport.dial(way.broker, way.version), client_id, named | options)
+
+
+def by_token_exchange(way: Way, client_id: str, options: dict[str, Any]) -> RawPeer:
+    if way.version.level != 5:
+        return by_token(way, client_id, options)
+    peer = way.transport.dial(way.broker, way.version)
+    given = properties(auth_method=TOKENS, auth_data=token_of(way))
+    return sent(peer, client_id, options | {"properties": options.get("properties", b"") + given})
+
+
+def token_of(way: Way) -> bytes:
+    return (way.folder / TOKEN_FILE).read_bytes()
+
+
+def make_token(folder: Path) -> Signer:
+    """A token with a role and a claim, and the keys of its issuer."""
+    signer = Signer(folder, "ES256", "one")
+    (folder / KEYS_FILE).write_text(jwks(signer))
+    more: dict[str, Any] = {"site": "north", "roles": ["sender"]}
+    (folder / TOKEN_FILE).write_bytes(signer.token(claims("carrier", lasts_s=86_400, **more)))
+    return signer
+
+
+EVERYWHERE = (*TRANSPORTS, SECURE_WEB)
+WITH_TLS = tuple(one for one in EVERYWHERE if one.name in {"tls", "secure-web"})
 PROOFS = (
-    Proof("password", "user:pass", TRANSPORTS, by_password),
-    Proof("scram", "user:scram", TRANSPORTS, by_exchange),
-    Proof("certificate", "user:cert", TLS_ONLY, by_certificate),
-    Proof("anonymous", "anyone", TRANSPORTS, by_nothing),
+    Proof("password", "user:pass", EVERYWHERE, by_password),
+    Proof("scram", "user:scram", EVERYWHERE, by_exchange),
+    Proof("certificate", "user:cert", WITH_TLS, by_certificate),
+    Proof("token", "claim:site=north", EVERYWHERE, by_token),
+    Proof("token-exchange", "role:sender", EVERYWHERE, by_token_exchange),
+    Proof("anonymous", "anyone", EVERYWHERE, by_nothing),
 )
 
 

@@ -4,6 +4,7 @@ missing and taken back. Each cell is a test on a real broker.
 
 import pytest
 
+from tests.access.further_paths import FURTHER
 from tests.access.paths import PATHS, AccessPath
 from tests.access.proofs import PROOFS, Proof
 from tests.access.world import Rule, World, cell_of
@@ -11,7 +12,7 @@ from tests.hostile.transports import Transport
 
 CELLS = [
     pytest.param(path, proof, transport, id=f"{path.name}-{proof.name}-{transport.name}")
-    for path in PATHS
+    for path in (*PATHS, *FURTHER)
     for proof in PROOFS
     for transport in proof.transports
 ]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.access.paths import LASTING, ask, declare, declare_stream
-from tests.access.proofs import PASSWORDS
+from tests.access.proofs import KEYS_FILE, PASSWORDS, Way, by_token, connack, make_token
 from tests.access.world import (
     Cell,
     Rule,
@@ -19,8 +19,10 @@ from tests.access.world import (
     published,
     subscribed,
 )
+from tests.hostile.transports import TCP
 from tests.raw_mqtt import V5, Kind, RawPeer, Will, properties
 
+NO_KEYS = '{"keys": []}'
 PASS = {"username": "pass", "password": PASSWORDS["pass"].encode()}
 
 
@@ -219,6 +221,54 @@ def test_a_will_of_a_user_that_was_removed_is_not_published(tmp_path: Path) -> N
                 assert leaver.closed()
             world.boss("leaver").close()  # let in once the will has gone, or has not
             assert not hears(boss, b"gone")
+    finally:
+        world.stop()
+
+
+@pytest.mark.parametrize("is_away", [False, True])
+def test_a_will_of_a_client_whose_token_was_taken_back_is_not_published(
+    tmp_path: Path, is_away: bool
+) -> None:
+    world = World(tmp_path)
+    way = Way(world.broker, TCP, tmp_path, V5)
+    will = Will("t/will", b"gone", properties=properties(will_delay=600) if is_away else b"")
+    kept = {"clean": False, "properties": LASTING}
+    try:
+        world.allow(Rule("claim:site=north", ("publish",), ("t/#",)))
+        with world.boss() as boss, by_token(way, "witness", {}) as witness:
+            assert subscribed(boss, "t/#") < 0x80
+            assert connack(witness).reason == 0
+            leaver = by_token(way, "leaver", {"will": will, **kept})
+            assert connack(leaver).reason == 0
+            if is_away:
+                leaver.hang_up()
+            (tmp_path / KEYS_FILE).write_text(NO_KEYS)
+            for peer in (witness,) if is_away else (witness, leaver):
+                assert peer.packet().reason == 0x87
+                assert peer.closed()
+            world.allow(Rule("claim:site=north", ("publish",), ("t/#", "u/#")))
+            make_token(tmp_path)
+            while connack(back := by_token(way, "leaver", {})).reason != 0:
+                back.close()  # the keys are read again within a second
+            back.close()
+            assert not hears(boss, b"gone")
+    finally:
+        world.stop()
+
+
+def test_a_suback_does_not_tell_which_parameters_exist(tmp_path: Path) -> None:
+    """Where wide filters are narrowed, a filter reaches over names that its client may not see."""
+    world = World(tmp_path, wide="narrow")
+    try:
+        world.allow(may("subscribe", topics=("mine/#",)))
+        with client(world, "curious") as curious, world.boss() as boss:
+            declare(boss, "theirs", "there")
+            told = []
+            for wanted in ("+/there", "+/absent"):
+                curious.send(V5.subscribe(1, (wanted, 0)))
+                suback = curious.until(Kind.SUBACK)[-1]
+                told.append((suback.reasons, suback.properties))
+            assert told[0] == told[1]
     finally:
         world.stop()
 

@@ -10,12 +10,29 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from tests.access.proofs import PASSWORDS, USERS, Proof, Way, connack, make_client_certificate
+from tests.access.proofs import (
+    ISSUERS,
+    PASSWORDS,
+    USERS,
+    Proof,
+    Way,
+    connack,
+    make_client_certificate,
+    make_token,
+)
 from tests.auth.scram import verifier
 from tests.configured_broker import ConfiguredBroker
 from tests.hostile.transports import LISTENERS, Transport, make_certificate
 from tests.raw_mqtt import V5, Kind, Packet, RawPeer, Version, properties
 
+SECURE_LISTENER = """
+[[listener]]
+name = "secure-web"
+listen = "127.0.0.1:0"
+websocket = true
+certificate = "{folder}/broker.pem"
+key = "{folder}/broker.key"
+"""
 ANSWERS = "$slipring/answers/here"
 
 
@@ -49,7 +66,10 @@ class World:
         make_client_certificate(folder)
         listeners = LISTENERS.format(folder=folder)
         asks = f'client_ca = "{folder}/ca.pem"\nclient_certificates = "optional"\n'
-        self._rest = listeners.replace('.key"\n', f'.key"\n{asks}', 1) + USERS
+        secure_web = SECURE_LISTENER.format(folder=folder) + asks
+        self.signer = make_token(folder)
+        self._rest = listeners.replace('.key"\n', f'.key"\n{asks}', 1) + secure_web
+        self._rest += ISSUERS.format(folder=folder) + USERS
         self._extra, self._wide = extra, wide
         self._made = count(1)
         self.rules = rules

@@ -102,7 +102,7 @@ pub(crate) mod tests {
         party
     }
 
-    fn declare(broker: &Broker, count: usize) {
+    pub(crate) fn declare(broker: &Broker, count: usize) {
         let definition = Definition::from_json(r#"{"type": "u8"}"#).unwrap();
         let entry = |at| DeclaredEntry::new(at, format!("a/{at}"), definition.clone());
         let asked: Vec<_> = (0..count).map(entry).collect();

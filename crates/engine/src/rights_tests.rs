@@ -10,9 +10,11 @@ use slipring_wire::{
 };
 
 use super::*;
+use crate::connection_end::ConnectionEnd;
 use crate::gates::Gate;
 use crate::post::Post;
-use crate::returning::tests::{connect, take};
+use crate::proving::ConnectionProof;
+use crate::returning::tests::{connect, declare, take};
 
 /// Everybody may do everything, except who a rule denies it.
 fn plan(denied: &[(&str, &str, &str)]) -> Plan {
@@ -138,4 +140,37 @@ fn what_the_broker_does_itself_needs_no_right() {
     let mut paths = crate::paths::Paths::default();
     let grant = paths.find(&broker, &Principal::broker(), "a").grant;
     assert!(grant.allows(Right::Publish));
+}
+
+#[tokio::test]
+async fn whose_proof_was_taken_back_is_nobody_while_it_is_away() {
+    let broker = broker(&[]);
+    let mut party = connect(&broker, b'p');
+    let client = party.client.clone().unwrap();
+    let mut asking = plan(&[]);
+    (asking.authentication.asks, asking.authentication.anonymous) = (true, true);
+    broker.apply(asking);
+    party.connection.depend_on(ConnectionProof::Allowed);
+    let anna = Arc::new(Identity::named("anna"));
+    assert!(broker.identify(&client, &anna));
+    party.leave(&ConnectionEnd::Lost("it is away".into())).await;
+    broker.apply(plan(&[("anyone", "publish", "x")]));
+    assert_eq!(client.identity.load().user, None);
+}
+
+#[test]
+fn a_suback_does_not_tell_which_parameters_exist_beyond_the_right() {
+    let rules = vec![AccessRule::parse(&["anyone"], true, &["subscribe"], &["mine/#"]).unwrap()];
+    let mut access = AccessPolicy::enforced(rules, HashMap::new());
+    access.narrows = true;
+    let plan = Plan { access: Arc::new(access), ..Plan::default() };
+    let broker = Arc::new(Broker::open(plan, None, JournalOptions::default()).unwrap().0);
+    declare(&broker, 3); // a/0, a/1 and a/2
+    let mut party = connect(&broker, b'p');
+    let mut suback = |filter: &str| {
+        party.reply.clear();
+        subscribe(&mut party, filter, QoS::AtMostOnce);
+        party.reply.clone()
+    };
+    assert_eq!(suback("+/1"), suback("+/9"));
 }
