@@ -23,7 +23,7 @@ needs := python cc cargo \
   $(if $(call asked,setup lint lint-rust format),rust-lint) \
   $(if $(call asked,fuzz),cxx) \
   $(if $(call asked,setup demo compile test test-python bench),java) \
-  $(if $(call asked,setup compile test test-python bench),chromium mosquitto nats openssl)
+  $(if $(call asked,setup compile test test-python bench),chromium mosquitto nats openssl systemd man)
 
 # Folders are inputs too: their time changes when a file is removed.
 rust_inputs := Cargo.toml Cargo.lock pyproject.toml \

@@ -28,6 +28,7 @@ from slipring.cli.publish import publish
 from slipring.cli.query import query
 from slipring.cli.replay import replay
 from slipring.cli.request import request
+from slipring.cli.service import service
 from slipring.cli.sessions import clients, sessions
 from slipring.cli.stream import stream
 from slipring.cli.subscribe import subscribe
@@ -51,6 +52,7 @@ app.add_typer(access, name="access")
 app.add_typer(sessions, name="sessions")
 app.add_typer(clients, name="clients")
 app.add_typer(token, name="token")
+app.add_typer(service, name="service")
 
 
 def _version(wanted: bool) -> None:
