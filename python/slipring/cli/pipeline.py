@@ -113,6 +113,9 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
 
         slipring pipeline run --broker mqtts://broker.example --user lake --lake s3://lake/jet
     """
+    from slipring.pipeline.job import require_packages
+
+    require_packages("pyspark", "deltalake")
     from slipring.lake.storage import LakeLocation
     from slipring.pipeline.pipeline_run import PipelineRun
 
