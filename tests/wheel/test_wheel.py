@@ -36,9 +36,10 @@ class Installed:
 
     @property
     def environment(self) -> dict[str, str]:
-        """That of a person who has only this one on the path."""
+        """That of a person who has only this one on the path, and no Java."""
         kept = {name: os.environ[name] for name in ("HOME", "LANG") if name in os.environ}
-        return kept | {"PATH": f"{self.folder / 'bin'}:/usr/bin:/bin"}
+        no_java = {"JAVA_HOME": str(self.folder / "java")}
+        return kept | no_java | {"PATH": f"{self.folder / 'bin'}:/usr/bin:/bin"}
 
     def run(self, *arguments: str) -> str:
         done = subprocess.run(
@@ -185,6 +186,8 @@ def test_the_demo_flies_without_spark_and_says_what_the_lake_needs(installed: In
     free = ("--mqtt", "127.0.0.1:0", "--console", "127.0.0.1:0")
     told = installed.run("demo", "--seconds", str(DEMO_S), "--data", "demo", *free)
     assert "lake      none: the pipeline needs pyspark: install it with pip install" in told
+    assert "; Spark needs Java 17 or newer, and JAVA_HOME is " in told
+    assert "apt-get install openjdk-17-jre-headless" in told
     done = re.search(
         r"done: ([\d,]+) samples published, ([\d,]+) messages journaled, no lake", told
     )
