@@ -78,7 +78,7 @@ sdist: .build/sdist/stamp ## Pack the sources into .build/sdist, with the page, 
 .PHONY: sdist-wheel
 sdist-wheel: .build/sdist/stamp ## Build a wheel from the sdist into .build/sdist-wheel, as pip does (minutes)
 	@rm -rf .build/sdist-wheel
-	@$(step) "wheel from the sdist" env CARGO_TARGET_DIR=$(CURDIR)/target $(bin)/python -m pip wheel --quiet --no-deps \
+	@$(step) "wheel from the sdist" env PATH="$(CURDIR)/$(bin):$(PATH)" CARGO_TARGET_DIR=$(CURDIR)/target $(bin)/python -m pip wheel --quiet --no-deps \
 	  --no-build-isolation --disable-pip-version-check --wheel-dir .build/sdist-wheel .build/sdist/*.tar.gz
 
 .PHONY: deb
