@@ -42,6 +42,7 @@ def test_a_user_with_a_password_of_the_environment_or_a_file(
     people: RunningBroker, tmp_path: Path
 ) -> None:
     file = tmp_path / "password"
+    file.touch(0o600)
     file.write_text(f"{PASSWORD}\n")
     ways: list[tuple[list[str], dict[str, str]]] = [
         (["--user", "vera"], {"SLIPRING_PASSWORD": PASSWORD}),
@@ -71,3 +72,10 @@ def test_a_password_is_not_sent_over_a_network_in_clear() -> None:
     ended = slipring(*arguments, SLIPRING_PASSWORD=PASSWORD)
     assert ended.returncode == 1
     assert "a password is not sent to http://192.0.2.1:8080" in ended.stderr
+
+
+def test_a_token_is_not_sent_over_a_network_in_clear() -> None:
+    arguments = ("memory", "--console", "http://192.0.2.1:8080")
+    ended = slipring(*arguments, SLIPRING_TOKEN="eyJ.a.b")
+    assert ended.returncode == 1
+    assert "a token is not sent to http://192.0.2.1:8080" in ended.stderr

@@ -84,10 +84,10 @@ def revoke(
     """
     from urllib.parse import quote
 
-    from slipring.cli.console_request import ask
+    from slipring.cli.access_rows import change
 
     for name in names:
-        ask(console, f"/api/access/rules/{quote(name, safe='')}", method="DELETE")
+        change(console, f"/api/access/rules/{quote(name, safe='')}", "DELETE")
         print(f"revoked {name}")
 
 
@@ -189,10 +189,10 @@ def import_acl(
 
 
 def _grant(who: str, topics: list[str], console: ConsoleAccess, **rights: Any) -> None:
-    from slipring.cli.console_request import ask
+    from slipring.cli.access_rows import change
 
     rule = {"who": who.split(","), "topics": topics, **rights}
-    print(f"rule {ask(console, '/api/access/rules', rule)['rule']} is in force")
+    print(f"rule {change(console, '/api/access/rules', 'POST', rule)['rule']} is in force")
 
 
 def _pair(claim: str) -> tuple[str, str]:

@@ -54,14 +54,20 @@ class ConsoleAccess:
         """The header that proves who asks; None if nothing was given. A person is asked once."""
         if self.user is None:
             token = os.environb.get(TOKEN.encode()) or stored_token(self.console)
-            return f"Bearer {token.decode()}" if token else None
-        if self.console.startswith("http://") and not self._is_on_this_machine:
-            raise ConnectError(
-                f"a password is not sent to {self.console}: whoever reads the network would have "
-                "it; use the https:// address of the console, or ssh -L"
-            )
+            if not token:
+                return None
+            self._refuse_in_clear("token")
+            return f"Bearer {token.decode()}"
+        self._refuse_in_clear("password")
         pair = f"{self.user}:".encode() + self.password
         return f"Basic {base64.b64encode(pair).decode()}"
+
+    def _refuse_in_clear(self, secret: str) -> None:
+        if not self.console.lower().startswith("https://") and not self._is_on_this_machine:
+            raise ConnectError(
+                f"a {secret} is not sent to {self.console}: whoever reads the network would have "
+                "it; use the https:// address of the console, or ssh -L"
+            )
 
     @property
     def _is_on_this_machine(self) -> bool:

@@ -43,6 +43,7 @@ from slipring.discovery.endpoint import Endpoint
 from slipring.errors import (
     ConfigError,
     EngineError,
+    PlanError,
     StartError,
     TokenError,
 )
@@ -76,12 +77,15 @@ class Broker:
         self._started_s = time.monotonic()
         self.overview = Overview()
         self.polled = asyncio.Condition()
+        self.on_config: Callable[[Config], None] = lambda _: None
+        """Called with each configuration just before it comes into force."""
         archive, folder = archive_location(config), journal_folder(config)
         share_free_memory()
         self.tokens = start_tokens(config, self._apply_tokens)
         self.plan = make_plan(config, self.tokens.rules)
         self.engine = start_engine(config, self.plan, folder)
         self.access = AccessChanges(self, store, grants)
+        self.tokens.note = self._note_change
         self.log = BrokerLog(config.name, self.engine)
         try:
             self.log.apply(config.log)
@@ -117,9 +121,22 @@ class Broker:
 
     async def reload(self, read: Callable[[], Config]) -> None:
         """Apply what can change while running; after a ConfigError nothing has changed."""
+        try:
+            await self._reload(read)
+        except ConfigError:
+            detail = "the file is not in force: the log says why"
+            self.audit("changed", topic="config", outcome="refused", detail=detail)
+            raise
+
+    async def _reload(self, read: Callable[[], Config]) -> None:
         async with self.access.lock:
             found, plan = await asyncio.to_thread(self._read_again, read)
-            self.log.apply(found.config.log)
+            try:
+                self.log.apply(found.config.log)
+            except ConfigError:
+                await asyncio.to_thread(self.tokens.follow, self.config)
+                raise
+            await asyncio.to_thread(self.access.look_for_lockout, found.config, plan)
             await self.apply(found.config, plan)
             self.access.forget_folder()
         self._questions.follow(found.config)
@@ -133,6 +150,7 @@ class Broker:
         may be very many rules without the interpreter's lock.
         """
         self.config, self.plan = config, plan
+        self.on_config(config)
         await asyncio.to_thread(self.engine.apply, plan)
 
     def _read_again(self, read: Callable[[], Config]) -> tuple[Reload, Plan]:
@@ -145,7 +163,11 @@ class Broker:
             rules = self.tokens.follow(found.config)
         except TokenError as error:
             raise ConfigError(str(error)) from None
-        return found, make_plan(found.config, rules)
+        try:
+            return found, make_plan(found.config, rules)
+        except PlanError as error:
+            self.tokens.follow(self.config)
+            raise ConfigError(str(error)) from None
 
     def _tell_reload(self, found: Reload) -> None:
         for change in found.applied:
@@ -154,6 +176,7 @@ class Broker:
         is_told = any(change.key == "limits.memory_bytes" for change in found.applied)
         if not is_told and (again := self._budget.restored(self.engine)):
             log.info("config: %s", again)
+        self.access.tell_lockout()
         for change in found.waiting:
             log.warning("config: %s", waiting_text(change))
         if not found.applied and not found.waiting:
@@ -167,6 +190,9 @@ class Broker:
         Never pass a password, a token or a payload. Does nothing while no audit is kept.
         """
         self.engine.audit(kind, **fields)
+
+    def _note_change(self, kind: AuditKind, topic: str, detail: str) -> None:
+        self.audit(kind, topic=topic, detail=detail)
 
     def _apply_tokens(self, rules: TokenRules) -> None:
         self.engine.apply_tokens(rules)
