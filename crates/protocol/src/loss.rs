@@ -132,9 +132,13 @@ impl ConnectionLoss {
         }
     }
 
-    /// Whether the broker ended a connection because its proof, such as a token, has ended.
+    /// Whether the broker did not take the proof, such as a token: it may have ended, or not have begun by the
+    /// broker's clock.
     pub(super) fn is_end_of_proof(&self) -> bool {
-        matches!(self, Self::Disconnected { reason: Reason::NotAuthorized, .. })
+        let (Self::Disconnected { reason, .. } | Self::Refused { reason, .. }) = self else {
+            return false;
+        };
+        matches!(reason, Reason::NotAuthorized | Reason::BadUserNameOrPassword)
     }
 
     /// What a person can do about it.

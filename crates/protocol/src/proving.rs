@@ -19,6 +19,10 @@ pub(super) struct Proving {
     begun: u64,
     /// AUTH 0x19 waits for its answer.
     again: bool,
+    /// A newer token came meanwhile. It is proved when the answer is there.
+    has_newer: bool,
+    /// The broker refused the newest connection: another one with the same token would be refused, too.
+    is_refused: bool,
     /// There is no connection, and no new token for the next one yet.
     pub lacks_token: bool,
 }
@@ -46,15 +50,34 @@ impl ClientProtocol {
 
     /// Takes another password or token. An open connection proves it at once, if the method allows that; each
     /// further connection begins with it.
-    pub fn renew(&mut self, secret: Zeroizing<Vec<u8>>) {
+    ///
+    /// Returns whether it is taken: not if it is empty or no packet can carry it, and not if the broker has
+    /// just refused a connection with the same one.
+    pub fn renew(&mut self, secret: Zeroizing<Vec<u8>>) -> bool {
+        let is_same = self.options.credentials.secret() == secret.as_slice();
+        let fits = !secret.is_empty() && u16::try_from(secret.len()).is_ok();
+        if !fits || (is_same && self.proving.is_refused) {
+            return false;
+        }
         self.options.credentials.password = Some(secret);
         self.proving.keys = None;
         self.proving.lacks_token = false;
-        if matches!(self.phase, Phase::Open) && !self.proving.again {
-            if let Some(properties) = self.begin_proof() {
-                self.proving.again = true;
-                self.write_auth(Reason::ReAuthenticate, &properties);
-            }
+        self.proving.is_refused = false;
+        if matches!(self.phase, Phase::Open) {
+            self.prove_again();
+        }
+        true
+    }
+
+    /// One exchange at a time: a token that comes during one is proved after it.
+    fn prove_again(&mut self) {
+        self.proving.has_newer = self.proving.again;
+        if self.proving.again {
+            return;
+        }
+        if let Some(properties) = self.begin_proof() {
+            self.proving.again = true;
+            self.write_auth(Reason::ReAuthenticate, &properties);
         }
     }
 
@@ -78,6 +101,9 @@ impl ClientProtocol {
                 self.proving.again = false;
                 if self.is_broker_proved(data) {
                     events.push(ProtocolEvent::Client(ClientEvent::Authenticated));
+                    if self.proving.has_newer && matches!(self.phase, Phase::Open) {
+                        self.prove_again();
+                    }
                 }
                 Ok(())
             }
@@ -134,9 +160,11 @@ impl ClientProtocol {
     }
 
     /// After a loss: another connection waits for a new token, if the owner gives one each time.
-    pub(super) fn expect_token(&mut self) {
+    pub(super) fn expect_token(&mut self, is_refused: bool) {
         self.proving.again = false;
+        self.proving.has_newer = false;
         self.proving.lacks_token = self.options.credentials.renewed;
+        self.proving.is_refused = is_refused;
     }
 
     /// When the next connection is made; never before there is a token for it.

@@ -4,7 +4,6 @@ from slipring.credentials.broker_credentials import (
     NO_CREDENTIALS,
     Authentication,
     BrokerCredentials,
-    TokenSource,
 )
 from slipring.credentials.environment import (
     AUTHENTICATION,
@@ -14,7 +13,8 @@ from slipring.credentials.environment import (
     USER,
 )
 from slipring.credentials.spark_options import OPTION_NAMES, from_options
-from slipring.credentials.token_end import token_end_s
+from slipring.credentials.token_callback import TokenSource
+from slipring.credentials.token_end import token_end_s, token_left_s
 
 __all__ = [
     "AUTHENTICATION",
@@ -29,4 +29,5 @@ __all__ = [
     "TokenSource",
     "from_options",
     "token_end_s",
+    "token_left_s",
 ]
