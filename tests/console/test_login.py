@@ -1,8 +1,10 @@
 """Logging in to the console of a broker with users: cookies, forgery, rights, and their end."""
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import httpx
 import pytest
@@ -265,20 +267,36 @@ def test_every_route_asks_for_its_right(
         assert unlisted == (404 if administers == 200 else 403)
 
 
-def test_what_was_refused_is_in_the_log_and_in_the_metrics(configured: Configured) -> None:
+def audited(console: str, kind: str, **wanted: str) -> dict[str, Any]:
+    """The newest such record, which is there at most a moment after what it tells of."""
+    address, told = f"{console}/api/audit", {"kind": kind, "most": "1"} | wanted
+    deadline_s = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline_s:
+        answer = httpx.get(address, params=told, auth=("anna", PASSWORD), timeout=PATIENCE_S)
+        if found := answer.raise_for_status().json()["records"]:
+            record: dict[str, Any] = found[0]
+            return record
+    raise AssertionError(f"no {kind} of {wanted}")
+
+
+def test_what_was_refused_is_in_the_audit_and_in_the_metrics(configured: Configured) -> None:
     broker = configured(USERS)
     with logged_in(broker.console, "vera") as client:
         client.post("/api/memory", json={"size": "1GB"})
         client.post("/api/login", json={"user": "anna", "password": "w0rng"})
-    broker.line("login: user=vera address=127.0.0.1")
-    assert "POST /api/memory" in broker.line("denied: user=vera")
-    assert "w0rng" not in broker.line("outcome=wrong")
     metrics = httpx.get(
         f"{broker.console}/metrics", auth=("anna", PASSWORD), timeout=PATIENCE_S
     ).text
     for outcome, count in (("accepted", 2), ("wrong", 1), ("refused", 1), ("slowed", 0)):
         line = f'slipring_console_login_attempts_total{{outcome="{outcome}"}} {count}\n'
         assert line in metrics, outcome
+    assert audited(broker.console, "login", user="vera")["address"] == "127.0.0.1"
+    denied = audited(broker.console, "denied", user="vera")
+    assert denied["topic"] == "/api/memory"
+    assert denied["detail"].startswith("POST")
+    wrong = audited(broker.console, "login", user="anna")
+    assert wrong["outcome"] == "refused"
+    assert "w0rng" not in json.dumps(wrong)
 
 
 def test_a_name_that_is_guessed_at_has_to_wait(configured: Configured) -> None:

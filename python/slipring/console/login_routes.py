@@ -9,7 +9,7 @@ from starlette.routing import BaseRoute, Route
 from slipring.console.authenticator import Authenticator, Proof, Refusal
 from slipring.console.json_body import json_body
 from slipring.console.operating import is_from_here
-from slipring.console.visitor import AREAS, Visitor, described
+from slipring.console.visitor import described
 from slipring.status.console import ConsoleVisitor
 
 LOGIN_BYTES_MAX = 16_384
@@ -70,14 +70,10 @@ def told(authenticator: Authenticator, request: Request, proof: Proof) -> Consol
         "user": visitor.name,
         "role": described(visitor) if visitor.name else None,
         "watches": visitor.watched,
-        "administers": _areas(visitor) if is_operator_here else [],
+        "administers": list(visitor.areas) if is_operator_here else [],
         "csrf": proof.login.csrf if proof.login else None,
         "oidc": oidc.name if oidc.is_on and visitor.is_restricted else None,
     }
-
-
-def _areas(visitor: Visitor) -> list[str]:
-    return [area for area in AREAS if visitor.may("administer", area)]
 
 
 def name_and_password(body: bytes) -> tuple[str, str] | None:
