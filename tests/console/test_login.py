@@ -213,6 +213,25 @@ def test_log_out_ends_the_login_and_its_open_pages(people: RunningBroker) -> Non
         assert ended(socket) == (4401, "Your login has ended. Log in again.")
 
 
+def test_a_person_logs_out_everywhere(people: RunningBroker) -> None:
+    console = people.console
+    with (
+        logged_in(console, "vera") as here,
+        logged_in(console, "vera") as there,
+        page(there) as open_,
+    ):
+        open_.recv(PATIENCE_S)
+        with logged_in(console, "otto") as other:
+            forged = here.post("/api/logout/everywhere", headers={"x-slipring-csrf": "x"})
+            assert forged.status_code == 403
+            answer = here.post("/api/logout/everywhere")
+            assert answer.json()["ended"] >= 2
+            assert answer.headers["set-cookie"].endswith("Max-Age=0")
+            assert ended(open_) == (4401, "Your login has ended. Log in again.")
+            assert there.get("/api/overview").status_code == 401
+            assert other.get("/api/overview").status_code == 200
+
+
 def ended(socket: ClientConnection) -> tuple[int, str]:
     """How the console closes a page."""
     with pytest.raises(ConnectionClosed) as closed:

@@ -1,5 +1,7 @@
 """Logging in by an identity provider: a certified OpenID Connect provider as a process."""
 
+import base64
+import json
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,11 +49,13 @@ def provider(redirect: str) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def provided(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provided]:
     folder = tmp_path_factory.mktemp("oidc")
+    (folder / "secret").touch(0o600)
     (folder / "secret").write_text(f"{SECRET}\n")
     with kept_address() as address, provider(f"http://{address}/api/oidc/callback") as issuer:
         section = (
             f'[console.oidc]\nissuer = "{issuer}"\nclient_id = "slipring"\n'
             f'client_secret_file = "{folder}/secret"\nname = "the test centre"\n'
+            "login_s = 120\n[token]\nenabled = true\n"
         )
         config = section + user("vera", "viewer")
         with broker_in(folder, "--console", address, config=config) as running:
@@ -97,6 +101,27 @@ def test_our_own_users_log_in_beside_the_provider(provided: Provided, browser: B
     page.locator("#login-password").fill(PASSWORD)
     page.keyboard.press("Enter")
     expect(page.locator("#visitor")).to_contain_text("vera viewer")
+
+
+def test_a_token_of_such_a_login_has_its_claims_and_ends_with_it(
+    provided: Provided, browser: Browser
+) -> None:
+    """A rule may deny something by a claim, and the provider may let nobody in any more."""
+    page = at_the_provider(browser, provided.running.console, "olga")
+    expect(page.locator("#visitor")).to_contain_text("olga operator")
+    ask = """async () => {
+        const csrf = (await (await fetch("/api/me")).json()).csrf;
+        const headers = { "content-type": "application/json", "x-slipring-csrf": csrf };
+        return await (await fetch("/api/token", { method: "POST", headers, body: "{}" })).json();
+    }"""
+    told = page.evaluate(ask)
+    assert 0 < told["expires_s"] <= 120, "console.oidc.login_s, not token.lifetime_s"
+    payload = told["token"].split(".")[1]
+    claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+    assert (claims["sub"], claims["roles"], claims["site"]) == ("olga", ["operator"], "linkoping")
+    headers = {"authorization": f"Bearer {told['token']}"}
+    me = httpx.get(f"{provided.running.console}/api/me", headers=headers, timeout=PATIENCE_S)
+    assert (me.json()["user"], me.json()["role"]) == ("olga", "operator")
 
 
 def begun(client: httpx.Client) -> dict[str, str]:

@@ -14,6 +14,7 @@ from slipring.status.console import ConsoleVisitor
 
 LOGIN_BYTES_MAX = 16_384
 NOT_UNDERSTOOD = 'send JSON: {"user": "...", "password": "..."}\n'
+NOBODY = "log in first: there is nobody to log out\n"
 NO_USERS = "this broker has no users; the console needs no login\n"
 
 
@@ -53,10 +54,23 @@ def login_routes(authenticator: Authenticator) -> list[BaseRoute]:
             authenticator.broker.audit("logout", user=login.person.user, address=address)
         return JSONResponse({}, headers={"set-cookie": authenticator.cookie.cleared()})
 
+    async def log_out_everywhere(request: Request) -> Response:
+        user = proof_of(request).visitor.name
+        if user is None:
+            return PlainTextResponse(NOBODY, 401)
+        ended = authenticator.logins.end_all_of(user)
+        address = authenticator.address_of(request.scope)
+        detail = f"everywhere: {ended} logins"
+        authenticator.broker.audit("logout", user=user, address=address, detail=detail)
+        return JSONResponse(
+            {"ended": ended}, headers={"set-cookie": authenticator.cookie.cleared()}
+        )
+
     return [
         Route("/api/me", me),
         Route("/api/login", log_in, methods=["POST"]),
         Route("/api/logout", log_out, methods=["POST"]),
+        Route("/api/logout/everywhere", log_out_everywhere, methods=["POST"]),
     ]
 
 
