@@ -214,6 +214,15 @@ def has_consumers(location: JournalLocation) -> bool:
     return not isinstance(location, JournalArchive) or location.broker is not None
 
 
+def broker_of(location: JournalLocation) -> JournalBroker | None:
+    """The broker that decides what may be read there; None for files."""
+    return location.broker if isinstance(location, JournalArchive) else _broker(location)
+
+
+def _broker(location: JournalFolder | JournalBroker) -> JournalBroker | None:
+    return location if isinstance(location, JournalBroker) else None
+
+
 def is_archive(path: str) -> bool:
     """Whether a path names an archive."""
     return path.startswith(S3)
