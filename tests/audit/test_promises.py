@@ -162,3 +162,19 @@ def test_a_reader_finds_records_since_a_time(configured: Configured, tmp_path: P
     record = awaited(data, of_kind("disconnected"))
     found, _ = AuditReader(data / "audit").page(AuditFilter(since_ns=record["at_ns"]), 10)
     assert [one["kind"] for one in found][-1] == "disconnected"
+
+
+def test_records_wait_while_the_audit_cannot_be_opened(
+    configured: Configured, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    broker = configured("allow_anonymous = true\n")
+    (data / "audit").write_text("in the way")
+    broker.reload(f"allow_anonymous = true\n{USERS}")
+    broker.line("its records are not written")
+    _anna(broker, "early").close()
+    broker.line("early disconnected")
+    (data / "audit").unlink()
+    broker.line("its records are written again")
+    awaited(data, of_kind("disconnected", client="early"))
+    assert "connected" in [one["kind"] for one in all_records(data) if one["client"] == "early"]
