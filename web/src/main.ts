@@ -197,7 +197,7 @@ function showForm(sentence: string, now: ConsoleVisitor): void {
 function providerTrouble(): string | null {
   if (window.location.hash !== PROVIDER_FAILED) return null;
   history.replaceState(null, "", window.location.pathname);
-  return "The login with your identity provider did not succeed. The broker's log says why.";
+  return "The login with your identity provider did not succeed. The broker's audit says why.";
 }
 
 /** Asks who looks at the page until the broker answers; then shows it, or the form. */
