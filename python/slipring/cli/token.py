@@ -103,7 +103,7 @@ def revoke(
 
         slipring token revoke --user anna --config broker.toml
     """
-    from slipring.control.token_sections import LIFETIME_MAX_S
+    from slipring.control.token_folder import KEPT_S
 
     if (token_id is None) == (user is None):
         raise TokenError("name either the id of a token or --user NAME")
@@ -112,7 +112,7 @@ def revoke(
         folder.revoke_user(user, now_s)
         print(f"revoked: all tokens of {user} made until {_time(now_s)}")
     elif token_id is not None:
-        folder.revoke_token(token_id, now_s + 2 * LIFETIME_MAX_S)
+        folder.revoke_token(token_id, now_s + KEPT_S)
         print(f"revoked: {token_id}")
 
 

@@ -130,14 +130,18 @@ class Broker:
 
     async def _reload(self, read: Callable[[], Config]) -> None:
         async with self.access.lock:
-            found, plan = await asyncio.to_thread(self._read_again, read)
             try:
-                self.log.apply(found.config.log)
-            except ConfigError:
-                await asyncio.to_thread(self.tokens.follow, self.config)
-                raise
-            await asyncio.to_thread(self.access.look_for_lockout, found.config, plan)
-            await self.apply(found.config, plan)
+                found, plan = await asyncio.to_thread(self._read_again, read)
+                try:
+                    self.log.apply(found.config.log)
+                except ConfigError:
+                    await asyncio.to_thread(self.tokens.follow, self.config)
+                    raise
+                await asyncio.to_thread(self.access.look_for_lockout, found.config, plan)
+                await self.apply(found.config, plan)
+            finally:
+                # What was revoked while the plan was made is not in it.
+                await asyncio.to_thread(self.tokens.enforce)
             self.access.forget_folder()
         self._questions.follow(found.config)
         self._tls.read_all()
@@ -149,8 +153,12 @@ class Broker:
         The old plan is given up here first: so the engine is the last that has it, and frees what
         may be very many rules without the interpreter's lock.
         """
+        names = {user.name for user in config.user}
+        gone = {user.name for user in self.config.user} - names
         self.config, self.plan = config, plan
         self.on_config(config)
+        if gone and (config.token.enabled or config.issuer):
+            await asyncio.to_thread(self.tokens.revoke_users, gone)
         await asyncio.to_thread(self.engine.apply, plan)
 
     def _read_again(self, read: Callable[[], Config]) -> tuple[Reload, Plan]:
@@ -241,6 +249,7 @@ class Broker:
             asyncio.create_task(self.consumers.run(stop)),
             asyncio.create_task(self.access.watch(stop)),
             asyncio.create_task(self._tls.run(stop)),
+            asyncio.create_task(self.tokens.watch(stop)),
         ]
         try:
             await self.discovery.open()
@@ -262,7 +271,6 @@ class Broker:
 
     def poll(self) -> None:
         """Fetch events and counters once."""
-        self.tokens.poll()
         events, lost, more = self.engine.take_events()
         now_ns, now_s = time.time_ns(), time.monotonic()
         self.overview.lines_max = self.config.log.burst
