@@ -178,3 +178,25 @@ def test_records_wait_while_the_audit_cannot_be_opened(
     broker.line("its records are written again")
     awaited(data, of_kind("disconnected", client="early"))
     assert "connected" in [one["kind"] for one in all_records(data) if one["client"] == "early"]
+
+
+def test_a_damaged_record_is_told_and_the_others_are_read(
+    configured: Configured, tmp_path: Path
+) -> None:
+    broker, data = configured(USERS), tmp_path / "data"
+    for number in range(3):
+        _anna(broker, f"client-{number}").close()
+        awaited(data, of_kind("disconnected", client=f"client-{number}"))
+    broker.stop()
+    whole = all_records(data)
+    segment = min((data / "audit").glob("*.seg"))
+    stored = bytearray(segment.read_bytes())
+    stored[len(stored) // 2] ^= 1
+    segment.write_bytes(stored)
+    found = all_records(data)
+    (lost,) = [one for one in found if one["kind"] == "lost"]
+    assert "damaged" in lost["detail"] or "checksum" in lost["detail"]
+    assert [one for one in found if one is not lost] == [one for one in whole if one in found]
+    assert sum(one["count"] for one in found) == len(whole)
+    assert (found[0]["kind"], found[-1]["kind"]) == ("started", "stopped")
+    assert "lost" in _audit_command(tmp_path)
