@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.chromium import new_page
-from tests.console.test_login import PASSWORD, user
+from tests.console.test_login import PASSWORD, audited, user
 from tests.running_broker import PATIENCE_S, RunningBroker, broker_in, kept_address
 
 ROOT = Path(__file__).parents[2]
@@ -51,13 +51,14 @@ def provided(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provided]:
     folder = tmp_path_factory.mktemp("oidc")
     (folder / "secret").touch(0o600)
     (folder / "secret").write_text(f"{SECRET}\n")
+    (folder / "secret").chmod(0o600)
     with kept_address() as address, provider(f"http://{address}/api/oidc/callback") as issuer:
         section = (
             f'[console.oidc]\nissuer = "{issuer}"\nclient_id = "slipring"\n'
             f'client_secret_file = "{folder}/secret"\nname = "the test centre"\n'
             "login_s = 120\n[token]\nenabled = true\n"
         )
-        config = section + user("vera", "viewer")
+        config = section + user("vera", "viewer") + user("anna", "administrator")
         with broker_in(folder, "--console", address, config=config) as running:
             yield Provided(running, issuer)
 
@@ -168,6 +169,15 @@ def test_an_answer_that_this_browser_did_not_ask_for_is_refused(provided: Provid
             assert (answer.status_code, answer.headers["location"]) == (303, "/#login-failed"), row
             assert "slipring-" not in answer.headers.get("set-cookie", "")
         assert victim.get("/api/me").json()["user"] is None
+
+
+def test_an_answer_of_another_provider_is_not_taken_to_ours(provided: Provided) -> None:
+    with httpx.Client(base_url=provided.running.console, timeout=PATIENCE_S) as client:
+        mixed = {"state": begun(client)["state"], "code": "x", "iss": "https://evil.example"}
+        answer = client.get("/api/oidc/callback", params=mixed)
+        assert answer.headers["location"] == "/#login-failed"
+    detail = audited(provided.running.console, "login")["detail"]
+    assert detail == "oidc: the answer is of another provider"
 
 
 def test_the_form_says_that_the_provider_did_not_let_in(
