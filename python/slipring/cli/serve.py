@@ -53,7 +53,7 @@ async def _serve(config: Config, read: Read | None) -> None:
     try:
         console = _console(broker)
     except SlipringError:
-        broker.engine.stop()
+        broker.abandon()
         raise
     if console:
         scheme, _, address = console.url.partition("://")

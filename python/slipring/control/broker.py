@@ -243,6 +243,12 @@ class Broker:
             console=self.console,
         )
 
+    def abandon(self) -> None:
+        """End what the start began, instead of running."""
+        self.engine.stop()
+        self._questions.stop()
+        self.log.finish()
+
     async def run(self, stop: asyncio.Event) -> None:
         """Poll the engine until told to stop; then stop the engine."""
         watching = [

@@ -32,6 +32,8 @@ def start_tokens(config: Config, apply: Callable[[TokenRules], None]) -> Tokens:
 
 def start_engine(config: Config, plan: Plan, journal: Path | None) -> Engine:
     """Listen, and open the journal and the audit; StartError says why not."""
+    if config.console.oidc.client_secret_file is not None:
+        _refuse_open(config.console.oidc.client_secret_file, "console.oidc")
     make_audit_folder(config)
     try:
         return Engine(
@@ -56,11 +58,15 @@ def _processors_to_take() -> int:
 
 def _listener(section: ListenerSection) -> Listener:
     if section.key is not None and section.key.exists():
-        try:
-            check_secret_file(section.key)
-        except SecretError as error:
-            raise StartError(f"listener '{section.name}': {error}") from None
+        _refuse_open(section.key, f"listener '{section.name}'")
     return Listener(section.name, section.listen, **section.model_dump(include=LISTENER_KEYS))
+
+
+def _refuse_open(file: Path, what: str) -> None:
+    try:
+        check_secret_file(file)
+    except SecretError as error:
+        raise StartError(f"{what}: {error}") from None
 
 
 def make_audit_folder(config: Config) -> None:
