@@ -5,12 +5,13 @@ import os
 import subprocess
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
 
-from slipring.cli.token_store import broker_key
+from slipring.cli.token_store import broker_key, forget_token, keep_token
 from tests.cli.commands import command
 from tests.client.issuing_broker import IssuingBroker, issuing_broker
 from tests.client.test_credentials_tokens import jwt
@@ -154,6 +155,43 @@ def test_credentials_come_from_files_and_the_environment_never_from_the_command_
         code, said = person.publish(issuing.url, secret, "pencil")
         assert code != 0
         assert "No such option" in said
+
+
+def test_a_name_does_not_hide_a_token_of_the_same_user(
+    issuing: IssuingBroker, console: str, person: Person
+) -> None:
+    person.login(issuing.url, console)
+    assert person.publish(issuing.url, SLIPRING_USER="gripen") == (0, "")
+    code, said = person.publish(issuing.url, SLIPRING_USER="anna")
+    assert code == 1
+    assert "no password for 'anna'" in said
+    token = issuing.token()
+    person.tokens.write_text(json.dumps({broker_key(issuing.url): jwt("gripen", -1)}))
+    named = {"SLIPRING_USER": "gripen", "SLIPRING_TOKEN": token}
+    assert person.publish(issuing.url, **named) == (0, "")
+    # A login that has ended is no hindrance to a password.
+    assert "no password for 'gripen'" in person.publish(issuing.url, SLIPRING_USER="gripen")[1]
+
+
+@pytest.mark.parametrize("url", ["broker", "http://broker", "mqtt://", "mqtt://me:pencil@broker"])
+def test_an_address_that_no_command_can_use_is_refused_before_the_password(
+    person: Person, url: str
+) -> None:
+    code, said = person.login(url, "http://127.0.0.1:1")
+    assert code == 1
+    assert "an address" in said or "the address of a broker" in said
+    assert "pencil" not in said.replace(url, "")
+    assert not person.tokens.exists()
+
+
+def test_logins_at_the_same_time_lose_none(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(person.home / "state"))
+    urls = [f"mqtt://broker-{number}:1883" for number in range(40)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda url: keep_token([url], f"token of {url}"), urls))
+    assert json.loads(person.tokens.read_text()) == {url: f"token of {url}" for url in urls}
+    assert all(forget_token(url) for url in urls)
+    assert not forget_token(urls[0])
 
 
 @pytest.mark.parametrize("name", ["--password-file", "--token-file"])

@@ -9,7 +9,7 @@ import typer
 from slipring.cli.console_access import ConsoleAccess, with_console
 from slipring.cli.console_request import ask
 from slipring.cli.display import printable
-from slipring.cli.token_store import forget_token, keep_token, store_file
+from slipring.cli.token_store import check_address, forget_token, keep_token, store_file
 from slipring.client.connecting import URL
 from slipring.credentials import token_end_s
 from slipring.errors import ConnectError, SecretError
@@ -29,6 +29,7 @@ def login(url: BrokerUrl = URL, *, console: ConsoleAccess) -> None:
 
         slipring sub --url mqtts://broker.example 'gripen/#'
     """
+    check_address(url)
     name = console.user or typer.prompt("User", err=True)
     access = replace(console, user=name)
     asked = {"user": name, "password": access.password.decode()}

@@ -1,4 +1,4 @@
-"""When a token ends, as it says itself. Never verifies it: only the broker can."""
+"""Whose a token is and when it ends, as it says itself. Never verifies it: only the broker can."""
 
 import base64
 import binascii
@@ -9,6 +9,12 @@ from typing import Any
 def token_end_s(token: bytes) -> float | None:
     """The `exp` of a JWT, in seconds since 1970; None for a token that does not say."""
     return _seconds(_claims(token), "exp")
+
+
+def token_user(token: bytes) -> str | None:
+    """The `sub` of a JWT, which names the user in tokens of our brokers."""
+    user = _claims(token).get("sub")
+    return user if isinstance(user, str) else None
 
 
 def token_left_s(token: bytes, now_s: float) -> float | None:
