@@ -318,6 +318,18 @@ def test_what_was_refused_is_in_the_audit_and_in_the_metrics(configured: Configu
     assert "w0rng" not in json.dumps(wrong)
 
 
+def test_the_audit_is_shown_from_a_time_on(people: RunningBroker) -> None:
+    with logged_in(people.console, "anna") as client:
+        opened = audited(people.console, "login", user="anna")
+        for since_ns, is_found in ((opened["at_ns"], True), (opened["at_ns"] + 10**15, False)):
+            told = {"kind": "login", "since_ns": str(since_ns)}
+            found = client.get("/api/audit", params=told).json()["records"]
+            assert bool(found) is is_found, since_ns
+        for since_ns in ("9" * 19, "9" * 20, "x", "-1"):
+            told = {"since_ns": since_ns, "before": since_ns}
+            assert client.get("/api/audit", params=told).status_code == 200
+
+
 def test_a_name_that_is_guessed_at_has_to_wait(configured: Configured) -> None:
     broker = configured(USERS)
     with browser(broker.console) as client:
