@@ -2,14 +2,20 @@
 has ended.
 """
 
+import asyncio
 import base64
 from collections import Counter
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import httpx
 import pytest
 from websockets.sync.client import ClientConnection, connect
 
+from slipring.console.attempts import NAME_FREE
+from slipring.console.authenticator import CHECKS_MAX, Authenticator, Refusal
+from slipring.control.address import Address
+from slipring.control.console import ConsoleSection
 from tests.configured_broker import Configured
 from tests.console.test_login import (
     OTHER,
@@ -52,6 +58,22 @@ def test_wrong_tokens_wait_and_keep_neither_passwords_nor_right_tokens_out(
     assert answers[429] >= 1
     assert status(issuing, headers=right) == 200
     assert status(issuing, auth=("vera", PASSWORD)) == 200
+
+
+async def test_many_passwords_at_once_are_no_more_than_one_after_another() -> None:
+    """They wait for their turn, and then the wrong ones before them count."""
+    engine = SimpleNamespace(check_password=lambda *_: "wrong")
+    broker = SimpleNamespace(
+        config=SimpleNamespace(console=ConsoleSection()),
+        id="0" * 32,
+        engine=engine,
+        audit=lambda *_, **__: None,
+    )
+    authenticator = Authenticator(broker, Address("127.0.0.1", 0))  # type: ignore[arg-type]
+    tries = (authenticator.check("vera", f"wrong {one}", "127.0.0.1") for one in range(100))
+    codes = Counter(one.status for one in await asyncio.gather(*tries) if isinstance(one, Refusal))
+    assert codes.total() == codes[401] + codes[429] == 100
+    assert NAME_FREE <= codes[401] <= NAME_FREE + CHECKS_MAX
 
 
 def proved_by_password(console: str, name: str) -> ClientConnection:
