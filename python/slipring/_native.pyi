@@ -99,6 +99,7 @@ class Plan:
         quotas: list[tuple[list[str], dict[str, int]]],
         tokens: TokenRules | None = None,
         asks: bool = False,
+        stand_in_key: bytes | None = None,
     ) -> Plan: ...
     def decide(
         self,

@@ -33,6 +33,7 @@ from slipring.control.row_rates import stream_row
 from slipring.control.starting import (
     journal_folder,
     make_audit_folder,
+    make_stand_in_key,
     start_engine,
     start_tokens,
 )
@@ -82,6 +83,7 @@ class Broker:
         archive, folder = archive_location(config), journal_folder(config)
         share_free_memory()
         self.tokens = start_tokens(config, self._apply_tokens)
+        make_stand_in_key(config)
         self.plan = make_plan(config, self.tokens.rules)
         self.engine = start_engine(config, self.plan, folder)
         self.access = AccessChanges(self, store, grants)

@@ -9,8 +9,9 @@ from slipring.control.audit import audit_folder
 from slipring.control.config import Config
 from slipring.control.folder import make_private, open_to_others
 from slipring.control.listener import ListenerSection
+from slipring.control.stand_in_key import make_key
 from slipring.control.tokens import Tokens
-from slipring.errors import ListenError, SecretError, StartError, TokenError
+from slipring.errors import ConfigError, ListenError, SecretError, StartError, TokenError
 from slipring.native import Engine, Listener, Plan, TokenRules, check_secret_file
 
 LISTENER_KEYS = {
@@ -27,6 +28,19 @@ def start_tokens(config: Config, apply: Callable[[TokenRules], None]) -> Tokens:
     try:
         return Tokens(config, apply)
     except TokenError as error:
+        raise StartError(str(error)) from None
+
+
+def make_stand_in_key(config: Config) -> None:
+    """Make the key of stand-ins for unknown names, if there are users; StartError says why not."""
+    if not config.has_users:
+        return
+    try:
+        make_private(config.data)
+        make_key(config.data)
+    except OSError as error:
+        log.warning("no key of stand-ins for unknown names: %s; each start makes one", error)
+    except ConfigError as error:
         raise StartError(str(error)) from None
 
 
