@@ -2,7 +2,9 @@
 
 import json
 import os
+import pty
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -122,6 +124,38 @@ def test_a_wrong_password_keeps_no_token_and_is_not_shown(
     assert code == 1
     assert "refused (401)" in said
     assert "hunter2" not in said
+    assert not person.tokens.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("login", "--user", "gripen"), "no password for 'gripen': give --password-file, or set"),
+        (("login",), "no user name was given: give --user, or set SLIPRING_USER"),
+        (("memory", "--user", "gripen"), "no password for 'gripen': give --password-file, or set"),
+    ],
+)
+def test_who_cannot_be_asked_is_told_what_to_give(
+    console: str, person: Person, arguments: tuple[str, ...], told: str
+) -> None:
+    code, said = person.run(*arguments, "--console", console)
+    assert code == 1
+    assert told in said
+    assert "Aborted" not in said
+
+
+def test_ctrl_c_at_the_question_for_a_password_ends_a_login(console: str, person: Person) -> None:
+    process, terminal = pty.fork()
+    if process == 0:
+        arguments = command("login", "--console", console, "--user", "gripen")
+        os.execve(sys.executable, arguments, os.environ | {"XDG_STATE_HOME": str(person.home)})
+    said = b""
+    while b"Password of gripen: " not in said:
+        said += os.read(terminal, 1000)
+    os.write(terminal, b"\x03")
+    _, status = os.waitpid(process, 0)
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(status) == 130
     assert not person.tokens.exists()
 
 

@@ -176,13 +176,12 @@ impl ClientProtocol {
     pub fn retry(&mut self, now: Instant, random: u32) -> Option<Duration> {
         let Phase::Closed(Some(loss)) = &self.phase else { return None };
         let delay = self.backoff.wait(loss, now, random)?;
-        let is_refused = matches!(loss, ConnectionLoss::Refused { .. }) && loss.is_end_of_proof();
         self.phase = Phase::Away { until: now + delay, loss: loss.clone() };
         self.output.clear();
         self.own_bytes = 0;
         self.qos0_bytes = 0;
         self.pings.clear();
-        self.expect_token(is_refused);
+        self.expect_token();
         Some(delay)
     }
 

@@ -211,7 +211,8 @@ fn refused_advice(reason: Reason) -> &'static str {
             "check the user name and the password, or ask whoever runs the broker for access"
         }
         Reason::NotAuthorized | Reason::Banned => {
-            "give a user name and a password, or a token, or ask whoever runs the broker for access"
+            "give a user name and a password, or a token (`slipring login` keeps one for commands), \
+             or ask whoever runs the broker for access"
         }
         _ => "try again later; the broker's log says more",
     }

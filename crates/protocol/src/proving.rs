@@ -160,11 +160,13 @@ impl ClientProtocol {
     }
 
     /// After a loss: another connection waits for a new token, if the owner gives one each time.
-    pub(super) fn expect_token(&mut self, is_refused: bool) {
+    pub(super) fn expect_token(&mut self) {
         self.proving.again = false;
         self.proving.has_newer = false;
         self.proving.lacks_token = self.options.credentials.renewed;
-        self.proving.is_refused = is_refused;
+        self.proving.is_refused = self.loss().is_some_and(|loss| {
+            matches!(loss, ConnectionLoss::Refused { .. }) && loss.is_end_of_proof()
+        });
     }
 
     /// When the next connection is made; never before there is a token for it.

@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from slipring.cli.access import asked_password
 from slipring.cli.option_sets import option_sets
 from slipring.cli.token_store import stored_token
 from slipring.credentials import PASSWORD, TOKEN, TOKEN_FILE, USER
@@ -98,8 +99,7 @@ class ConsoleAccess:
             return read_secret_file(self.password_file)
         if PASSWORD in os.environ:
             return os.environb[PASSWORD.encode()]
-        answer: str = typer.prompt(f"Password of {self.user}", hide_input=True, err=True)
-        return answer.encode()
+        return asked_password(self.user)
 
 
 def with_console(command: Callable[..., None]) -> Callable[..., None]:

@@ -57,8 +57,7 @@ def export(  # noqa: PLR0913 (each is an option, or several)
     (a row for each sample, or --wide), CSV (a row for each time, or --grid), or MCAP.
 
     The broker may be running. A file gets its name when it is complete; Ctrl-C leaves no file.
-    Damaged messages of the journal are skipped and listed, and the exit code is then 1. What a
-    broker does not let you read is left out, and counted.
+    Damaged messages are left out and listed, with exit code 1; those you may not read are counted.
 
     For example:
 
