@@ -21,10 +21,26 @@ pub(super) struct Proving {
     again: bool,
     /// A newer token came meanwhile. It is proved when the answer is there.
     has_newer: bool,
-    /// The broker refused the newest connection: another one with the same token would be refused, too.
-    is_refused: bool,
-    /// There is no connection, and no new token for the next one yet.
-    pub lacks_token: bool,
+    wanted: WantedToken,
+}
+
+/// What the next connection waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum WantedToken {
+    /// It may begin.
+    #[default]
+    Nothing,
+    /// A token from the owner, which may be the same one.
+    Any,
+    /// Another one: the broker has refused a connection with this one.
+    Other,
+}
+
+impl Proving {
+    /// Whether there is no connection, and no token for the next one yet.
+    pub fn lacks_token(&self) -> bool {
+        self.wanted != WantedToken::Nothing
+    }
 }
 
 impl ClientProtocol {
@@ -56,13 +72,12 @@ impl ClientProtocol {
     pub fn renew(&mut self, secret: Zeroizing<Vec<u8>>) -> bool {
         let is_same = self.options.credentials.secret() == secret.as_slice();
         let fits = !secret.is_empty() && u16::try_from(secret.len()).is_ok();
-        if !fits || (is_same && self.proving.is_refused) {
+        if !fits || (is_same && self.proving.wanted == WantedToken::Other) {
             return false;
         }
         self.options.credentials.password = Some(secret);
         self.proving.keys = None;
-        self.proving.lacks_token = false;
-        self.proving.is_refused = false;
+        self.proving.wanted = WantedToken::Nothing;
         if matches!(self.phase, Phase::Open) {
             self.prove_again();
         }
@@ -163,14 +178,17 @@ impl ClientProtocol {
     pub(super) fn expect_token(&mut self) {
         self.proving.again = false;
         self.proving.has_newer = false;
-        self.proving.lacks_token = self.options.credentials.renewed;
-        self.proving.is_refused = self.loss().is_some_and(|loss| {
-            matches!(loss, ConnectionLoss::Refused { .. }) && loss.is_end_of_proof()
-        });
+        self.proving.wanted = match self.loss() {
+            _ if !self.options.credentials.renewed => WantedToken::Nothing,
+            Some(loss @ ConnectionLoss::Refused { .. }) if loss.is_end_of_proof() => {
+                WantedToken::Other
+            }
+            _ => WantedToken::Any,
+        };
     }
 
     /// When the next connection is made; never before there is a token for it.
     pub(super) fn next_connection(&self, until: Instant) -> Option<Instant> {
-        (!self.proving.lacks_token).then_some(until)
+        (!self.proving.lacks_token()).then_some(until)
     }
 }
