@@ -177,15 +177,18 @@ def import_acl(
     """
     import sys
 
+    from slipring.cli.display import printable
     from slipring.control.mosquitto_access import imported
 
-    found = imported(
-        acl.read_text(errors="surrogateescape"),
-        passwords.read_text(errors="surrogateescape") if passwords else "",
-    )
+    found = imported(_lines_of(acl), _lines_of(passwords) if passwords else "")
     print(found.toml, end="")
     for note in found.notes:
-        print(note, file=sys.stderr)
+        print(printable(note), file=sys.stderr)
+
+
+def _lines_of(file: Path) -> str:
+    """The text as it is: Mosquitto ends a line at a line feed only."""
+    return file.read_bytes().decode(errors="surrogateescape")
 
 
 def _grant(who: str, topics: list[str], console: ConsoleAccess, **rights: Any) -> None:
