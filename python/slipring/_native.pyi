@@ -49,7 +49,7 @@ __all__ = [
     "Value",
     "Writer",
     "__version__",
-    "access_rules_about",
+    "access_rules_covering",
     "check_filter",
     "check_secret_file",
     "check_topic",
@@ -117,12 +117,12 @@ class Plan:
         topics: str,
     ) -> str: ...
 
-def access_rules_about(
+def access_rules_covering(
     rules: list[tuple[list[str], bool, list[str], list[str]]],
     asker: tuple[str | None, list[str], list[tuple[str, str]], str],
     right: str,
     topic: str,
-) -> list[int]: ...
+) -> list[tuple[int, bool]]: ...
 
 @final
 class TokenRules:
