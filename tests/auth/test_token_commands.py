@@ -3,6 +3,8 @@
 import asyncio
 import json
 import stat
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any, cast
@@ -211,3 +213,16 @@ def test_old_revocations_are_forgotten_and_a_full_list_says_what_to_do(
     folder.revoke_users(["ben"], now_s)
     with pytest.raises(TokenError, match="rotate --now"):
         folder.revoke_users(["cecilia"], now_s)
+
+
+@pytest.mark.parametrize("words", [("revoke", "--user", "anna"), ("rotate",)])
+def test_who_names_no_broker_changes_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    """It made a folder of its own, and said that the tokens were revoked."""
+    monkeypatch.chdir(tmp_path)
+    typed = [sys.executable, "-m", "slipring", "token", *words]
+    done = subprocess.run(typed, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "name the broker with --config FILE or --data DIR" in done.stderr
+    assert list(tmp_path.iterdir()) == []

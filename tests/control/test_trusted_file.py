@@ -11,6 +11,7 @@ from slipring.control import access_folder, access_store
 from slipring.control.access_folder import AccessFolder
 from slipring.control.access_grants import AccessGrants, rule_of
 from slipring.control.access_store import FILE, AccessStore
+from slipring.control.config import load_config
 from slipring.control.trusted_file import open_file, refuse_open, refuse_writable
 from slipring.control.users import EXAMPLE_VERIFIER
 from slipring.errors import ConfigError
@@ -200,3 +201,16 @@ def test_a_store_in_a_folder_that_others_can_write_is_refused(tmp_path: Path) ->
 def test_spaces_of_a_topic_and_a_name_count() -> None:
     rule = rule_of(["user:anna "], [" a/b "], deny=["publish"])
     assert (rule.who, rule.topics) == (("user:anna ",), (" a/b ",))
+
+
+def test_a_config_file_that_everybody_can_write_is_refused(tmp_path: Path) -> None:
+    file = put(tmp_path, "broker.toml", f"data = '{tmp_path}'\n", 0o666)
+    with pytest.raises(ConfigError, match=f"chmod o-w {file}"):
+        load_config(file)
+    file.chmod(0o664)
+    assert load_config(file).data == tmp_path
+
+
+def test_a_config_file_with_an_endless_number_is_a_mistake(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="is not valid TOML"):
+        load_config(put(tmp_path, "broker.toml", f"a = {'9' * 5_000}\n"))

@@ -107,7 +107,7 @@ def revoke(
 
     if (token_id is None) == (user is None):
         raise TokenError("name either the id of a token or --user NAME")
-    folder, now_s = _folder(_config(config, data)), int(time.time())
+    folder, now_s = _folder(_known(config, data)), int(time.time())
     if user is not None:
         folder.revoke_user(user, now_s)
         print(f"revoked: all tokens of {user} made until {_time(now_s)}")
@@ -130,7 +130,7 @@ def rotate(
 
         slipring token rotate --config broker.toml
     """
-    made = _folder(_config(config, data)).rotate(time.time(), keeps=not at_once)
+    made = _folder(_known(config, data)).rotate(time.time(), keeps=not at_once)
     print(f"signs from now on: {made.id}")
 
 
@@ -150,6 +150,17 @@ def _config(config: Path | None, data: Path | None) -> "Config":
     from slipring.control import load_config
 
     return load_config(config, data=data)
+
+
+def _known(config: Path | None, data: Path | None) -> "Config":
+    """The same, if there is such a broker: what is taken back elsewhere would still be accepted."""
+    found = _config(config, data)
+    if config is None and data is None and not found.token_folder.exists():
+        raise TokenError(
+            f"there are no tokens in {found.token_folder}, and nothing is changed; name the broker "
+            "with --config FILE or --data DIR"
+        )
+    return found
 
 
 def _folder(config: "Config") -> Any:

@@ -11,7 +11,7 @@ from typing import BinaryIO
 from slipring.errors import ConfigError
 
 WRITABLE_BY_OTHERS = 0o022
-READABLE_BY_OTHERS = 0o044
+WRITABLE_BY_ALL = 0o002
 OTHERS = 0o077
 OTHERS_OF_ROOT = 0o037
 """A file of root may be readable for a group that services share."""
@@ -41,6 +41,18 @@ def refuse_writable(path: Path, seen: os.stat_result) -> None:
         raise ConfigError(
             f"others can write {path} (mode {_mode(seen)}), and with it give themselves rights: "
             f"chmod go-w {path}"
+        )
+
+
+def refuse_writable_by_all(path: Path, seen: os.stat_result) -> None:
+    """Refuse a config file that everybody on this machine can write.
+
+    A group may: on many systems each user has one of his own.
+    """
+    if stat.S_ISREG(seen.st_mode) and seen.st_mode & WRITABLE_BY_ALL:
+        raise ConfigError(
+            f"everybody can write {path} (mode {_mode(seen)}), and with it change what is allowed: "
+            f"chmod o-w {path}"
         )
 
 
