@@ -295,6 +295,16 @@ fn what_was_revoked_or_removed_holds_no_more() {
 }
 
 #[test]
+fn a_list_with_something_else_in_it_hides_no_text_from_the_rules() {
+    let keys = Keys::new();
+    let token = keys.ed.sign(&claims(&[("groups", r#"["banned",7,true,null,{"a":1},["b"]]"#)]));
+    let grant = keys.rules().verify(token.as_bytes(), NOW_S).unwrap();
+    let groups = grant.identity.claims.iter().filter(|(name, _)| &**name == "groups");
+    let groups: Vec<&str> = groups.map(|(_, value)| &**value).collect();
+    assert_eq!(groups, ["banned", "7", "true"]);
+}
+
+#[test]
 fn roles_come_from_a_path_or_from_a_text_with_spaces() {
     let keys = Keys::new();
     let mut issuer = keys.rules().issuers()[0].clone();
