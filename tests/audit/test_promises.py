@@ -104,6 +104,7 @@ def test_its_retention_is_its_own(configured: Configured, tmp_path: Path) -> Non
             _anna(broker, f"client-{number}").close()
         reader = AuditReader(data / "audit") if (data / "audit").is_dir() else None
     assert sum(file.stat().st_size for file in (data / "audit").glob("*")) < 2_000_000
+    broker.line("its oldest records are removed before they are as old as audit.retain_age_s")
 
 
 def test_while_it_cannot_be_written_and_is_required_nobody_is_let_in(

@@ -1,3 +1,4 @@
+// Records of the audit in words, and where a page of them is asked for.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type AuditRecord, auditCells, auditPath } from "../src/model/audit-record.ts";
