@@ -246,6 +246,7 @@ def test_a_will_of_a_client_whose_token_was_taken_back_is_not_published(
             for peer in (witness,) if is_away else (witness, leaver):
                 assert peer.packet().reason == 0x87
                 assert peer.closed()
+            leaver.close()
             world.allow(Rule("claim:site=north", ("publish",), ("t/#", "u/#")))
             make_token(tmp_path)
             while connack(back := by_token(way, "leaver", {})).reason != 0:
