@@ -74,12 +74,13 @@ wheel: .build/wheel/stamp ## Build the wheel into .build/wheel, with the page an
 .PHONY: sdist
 sdist: .build/sdist/stamp ## Pack the sources into .build/sdist, with the page, for who builds the wheel elsewhere
 
-# The crates are built again, so no test does it.
+# With a target folder of its own: in a shared one cargo would take what was built here for what the sdist has.
+# Everything is compiled again, so no test does it.
 .PHONY: sdist-wheel
 sdist-wheel: .build/sdist/stamp ## Build a wheel from the sdist into .build/sdist-wheel, as pip does (minutes)
 	@rm -rf .build/sdist-wheel
-	@$(step) "wheel from the sdist" env PATH="$(CURDIR)/$(bin):$(PATH)" CARGO_TARGET_DIR=$(CURDIR)/target $(bin)/python -m pip wheel --quiet --no-deps \
-	  --no-build-isolation --disable-pip-version-check --wheel-dir .build/sdist-wheel .build/sdist/*.tar.gz
+	@$(step) "wheel from the sdist" env PATH="$(CURDIR)/$(bin):$(PATH)" $(bin)/python -m pip wheel --quiet \
+	  --no-deps --no-build-isolation --disable-pip-version-check --wheel-dir .build/sdist-wheel .build/sdist/*.tar.gz
 
 .PHONY: deb
 deb: .build/deb/stamp ## Build the Debian package into .build/deb, with the Python packages that were tested

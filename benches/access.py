@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from benches.access_names import names_row
-from benches.access_policies import RULES, USERS, swapped_plans
+from benches.access_policies import RULES, USERS, swapped_configs
 from benches.broker import CASES, ROUNDS, ThroughputLoad, measure
 from benches.generator import Generator
 from benches.measured_brokers import (
@@ -25,6 +25,7 @@ from benches.measured_brokers import (
 )
 from benches.results import machine, record
 from benches.rounds import Numbers, head, medians, row, rows_of, verdict
+from slipring.control.plan import make_plan
 from slipring.native import Engine, Listener
 
 COST_BAR = 1.03
@@ -55,12 +56,12 @@ def cost_row(generator: Generator, brokers: Sequence[MeasuredBroker], case: Thro
 
 def swap_rows(generator: Generator) -> str:
     """Policies of many rules, replaced while messages flow."""
-    plans = swapped_plans()
+    configs = swapped_configs()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         listener = Listener("mqtt", "127.0.0.1:0")
         engine = Engine(
-            plans[0],
+            make_plan(configs[0]),
             listeners=[listener],
             journal=folder / "journal",
             segment_bytes=1 << 26,
@@ -73,8 +74,10 @@ def swap_rows(generator: Generator) -> str:
         took = list[float]()
         with generator.in_real_time().hold("latency", address, "--rate=1000", "--hold") as traffic:
             for number in range(SWAPS):
+                # A new one each time: nobody else keeps the old one, so its end is measured, too.
+                plan = make_plan(configs[(number + 1) % len(configs)])
                 began = time.perf_counter()
-                engine.apply(plans[(number + 1) % len(plans)])
+                engine.apply(plan)
                 took.append(time.perf_counter() - began)
             stalled = float(traffic.finish()["max_us"])
     swap_s = statistics.median(took)
@@ -84,7 +87,7 @@ def swap_rows(generator: Generator) -> str:
             f"the plan is replaced, {rules}",
             f"{swap_s * 1e3:.1f} ms, at most {max(took) * 1e3:.1f} ms",
             f"{SWAP_BAR_S * 1e3:.0f} ms",
-            verdict(swap_s <= SWAP_BAR_S),
+            verdict(max(took) <= SWAP_BAR_S),
         )
     ) + row(
         (

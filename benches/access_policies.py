@@ -1,9 +1,8 @@
 """Policies for the benchmark of rights: many users, many rules, most of them about others."""
 
 from slipring.control.config import Config, load_config
-from slipring.control.plan import make_plan
 from slipring.control.users import EXAMPLE_VERIFIER
-from slipring.native import Plan, make_verifier
+from slipring.native import make_verifier
 
 USERS = 10_000
 RULES = 1_000
@@ -32,13 +31,13 @@ def _who(number: int) -> str:
     return ("known", f"role:r{number % 50}", f"user:u{number}")[number % 3]
 
 
-def swapped_plans() -> tuple[Plan, Plan]:
-    """Two plans of very many rules, which differ in what some people may do."""
-    return _plan("north"), _plan("south")
+def swapped_configs() -> tuple[Config, Config]:
+    """Two configurations of very many rules, which differ in what some people may do."""
+    return _config("north"), _config("south")
 
 
-def _plan(site: str) -> Plan:
-    config: Config = load_config(
+def _config(site: str) -> Config:
+    return load_config(
         allow_anonymous=True,
         user=[{"name": "user", "password": EXAMPLE_VERIFIER}],
         access={
@@ -55,4 +54,3 @@ def _plan(site: str) -> Plan:
             ]
         },
     )
-    return make_plan(config)

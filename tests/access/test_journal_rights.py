@@ -116,6 +116,25 @@ def test_definitions_and_samples_are_those_of_parameters_that_may_be_read(
     assert names == {f"{base}/a"}
 
 
+def test_who_may_read_a_part_commits_no_position_of_another_consumer(
+    world: World, boss: RawPeer
+) -> None:
+    """What a consumer has not read is kept: to say that it has would remove it."""
+    base = next(world.names())
+    published(boss, f"{base}/a", b"1")
+    about = Asker(boss).ask("about")
+    position = bytes.fromhex(about.identity) + struct.pack("<QQ", about.about[1], 0)
+    assert Asker(boss).ask("commit", position + b"lake").status == FINE
+    named = {"username": "pass", "password": PASSWORDS["pass"].encode()}
+    with RawPeer(world.broker.host, world.broker.port) as peer:
+        world.allow(may_read(f"{base}/#"))
+        assert peer.connect("commits", **named).reason == 0
+        for consumer, status in ((b"lake", NOT_ALLOWED), (b"new", NOT_ALLOWED), (b"pass", FINE)):
+            assert Asker(peer).ask("commit", position + consumer).status == status, consumer
+        world.allow(may_read("#"))
+        assert Asker(peer).ask("commit", position + b"lake").status == FINE
+
+
 def test_a_reader_that_lost_the_right_meanwhile_is_refused(world: World, boss: RawPeer) -> None:
     base = next(world.names())
     start = Asker(boss).ask("about").about[1]

@@ -102,6 +102,32 @@ def test_the_session_of_an_earlier_run_gets_only_what_the_rules_of_this_run_allo
         again.stop()
 
 
+def test_a_stored_request_of_an_earlier_run_ends_if_its_asker_may_not_ask_any_more(
+    tmp_path: Path,
+) -> None:
+    world = World(tmp_path)
+    world.allow(may("request"))
+    with client(world, "kept", clean=False, properties=LASTING) as away:
+        assert ask(away, "t/work", "denied") == 0
+        assert ask(away, "t/fine", "allowed") == 0
+        away.send(V5.disconnect())
+        assert away.closed()
+    world.stop()
+    again = World(tmp_path, may("request", topics=("t/fine",)))
+    try:
+        with (
+            client(again, "kept", clean=False, properties=LASTING) as back,
+            again.boss() as service,
+        ):
+            end = back.until(Kind.PUBLISH)[-1]
+            assert ("slipring-status", "cancelled") in end.properties["user"]
+            assert subscribed(service, "$slipring/serve/9/t/#") < 0x80
+            assert service.until(Kind.PUBLISH)[-1].payload == b"allowed"
+            assert not hears(service, b"denied")
+    finally:
+        again.stop()
+
+
 def test_what_waited_at_qos_0_stays_for_who_has_lost_nothing(world: World) -> None:
     """The rules of somebody else change: nobody is disturbed."""
     base = next(world.names())
@@ -154,19 +180,26 @@ def test_only_who_was_given_a_request_answers_it(world: World) -> None:
         assert boss.until(Kind.PUBLISH)[-1].payload == b"truth"
 
 
-def test_an_asker_without_the_right_is_told_that_its_request_failed(world: World) -> None:
+def test_an_asker_without_the_right_is_told_that_its_requests_are_cancelled(world: World) -> None:
+    """The one that a service has, which is told, too, and the one that waits for a service."""
     base = next(world.names())
     world.allow(may("request", topics=(f"{base}/#",)))
     with client(world, base) as asker, world.boss() as service:
-        assert subscribed(service, f"$slipring/serve/1/{base}/#") < 0x80
+        assert subscribed(service, f"$slipring/serve/1/{base}/work") < 0x80
+        assert subscribed(service, "$slipring/cancelled") < 0x80
         assert ask(asker, f"{base}/work", "what") == 0
+        assert ask(asker, f"{base}/nobody", "else") == 0
         request = service.until(Kind.PUBLISH)[-1]
         world.allow()
-        end = asker.until(Kind.PUBLISH)[-1]
-        assert ("slipring-status", "failed") in end.properties["user"]
-        assert any("taken back" in str(pair) for pair in end.properties["user"])
+        for _ in range(2):
+            end = asker.until(Kind.PUBLISH)[-1]
+            assert ("slipring-status", "cancelled") in end.properties["user"]
+            assert any("taken back" in str(pair) for pair in end.properties["user"])
+        assert service.until(Kind.PUBLISH)[-1].topic == "$slipring/cancelled"
         key = request.topic.split("/")[2]
         assert published(service, f"$slipring/answer/{key}", b"late") == 0x10
+        assert subscribed(service, f"$slipring/serve/9/{base}/#") < 0x80
+        assert not heard(service)
 
 
 def test_a_stream_that_is_still_allowed_goes_on_where_it_was(world: World) -> None:
@@ -246,6 +279,7 @@ def test_a_will_of_a_client_whose_token_was_taken_back_is_not_published(
             for peer in (witness,) if is_away else (witness, leaver):
                 assert peer.packet().reason == 0x87
                 assert peer.closed()
+            leaver.close()
             world.allow(Rule("claim:site=north", ("publish",), ("t/#", "u/#")))
             make_token(tmp_path)
             while connack(back := by_token(way, "leaver", {})).reason != 0:

@@ -104,6 +104,7 @@ def test_its_retention_is_its_own(configured: Configured, tmp_path: Path) -> Non
             _anna(broker, f"client-{number}").close()
         reader = AuditReader(data / "audit") if (data / "audit").is_dir() else None
     assert sum(file.stat().st_size for file in (data / "audit").glob("*")) < 2_000_000
+    broker.line("its oldest records are removed before they are as old as audit.retain_age_s")
 
 
 def test_while_it_cannot_be_written_and_is_required_nobody_is_let_in(
@@ -162,3 +163,41 @@ def test_a_reader_finds_records_since_a_time(configured: Configured, tmp_path: P
     record = awaited(data, of_kind("disconnected"))
     found, _ = AuditReader(data / "audit").page(AuditFilter(since_ns=record["at_ns"]), 10)
     assert [one["kind"] for one in found][-1] == "disconnected"
+
+
+def test_records_wait_while_the_audit_cannot_be_opened(
+    configured: Configured, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    broker = configured("allow_anonymous = true\n")
+    (data / "audit").write_text("in the way")
+    broker.reload(f"allow_anonymous = true\n{USERS}")
+    broker.line("its records are not written")
+    _anna(broker, "early").close()
+    broker.line("early disconnected")
+    (data / "audit").unlink()
+    broker.line("its records are written again")
+    awaited(data, of_kind("disconnected", client="early"))
+    assert "connected" in [one["kind"] for one in all_records(data) if one["client"] == "early"]
+
+
+def test_a_damaged_record_is_told_and_the_others_are_read(
+    configured: Configured, tmp_path: Path
+) -> None:
+    broker, data = configured(USERS), tmp_path / "data"
+    for number in range(3):
+        _anna(broker, f"client-{number}").close()
+        awaited(data, of_kind("disconnected", client=f"client-{number}"))
+    broker.stop()
+    whole = all_records(data)
+    segment = min((data / "audit").glob("*.seg"))
+    stored = bytearray(segment.read_bytes())
+    stored[len(stored) // 2] ^= 1
+    segment.write_bytes(stored)
+    found = all_records(data)
+    (lost,) = [one for one in found if one["kind"] == "lost"]
+    assert "damaged" in lost["detail"] or "checksum" in lost["detail"]
+    assert [one for one in found if one is not lost] == [one for one in whole if one in found]
+    assert sum(one["count"] for one in found) == len(whole)
+    assert (found[0]["kind"], found[-1]["kind"]) == ("started", "stopped")
+    assert "lost" in _audit_command(tmp_path)

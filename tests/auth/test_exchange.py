@@ -1,8 +1,10 @@
 """Enhanced authentication over a socket: SCRAM-SHA-256, clause by clause of MQTT 5."""
 
+from pathlib import Path
+
 import pytest
 
-from tests.auth.conftest import USERS, Guarded
+from tests.auth.conftest import USERS, Guarded, config
 from tests.auth.scram import AGAIN, CONTINUE, METHOD, Exchange, begin, data, go_on, let_in
 from tests.raw_mqtt import PINGREQ, V5, Kind, Packet, RawPeer, properties
 from tests.running_broker import RunningBroker
@@ -49,6 +51,25 @@ def test_an_unknown_user_is_always_shown_the_same_salt(strict: RunningBroker) ->
 
     assert shown("nobody") == shown("nobody") != shown("somebody")
     assert len(shown("nobody")) == len(shown("user"))
+
+
+def test_no_salt_tells_after_a_restart_which_names_exist(
+    tmp_path: Path, verifiers: dict[str, str]
+) -> None:
+    file = config(tmp_path, **verifiers)
+    salts = []
+    for _ in range(2):
+        broker = RunningBroker.start(tmp_path / "data", "--console", "off", "--config", str(file))
+        for user in ("nobody", "user"):
+            with peer(broker) as client:
+                salts.append(data(begin(client, Exchange(user, ""))).split(b",", 1)[1])
+        assert broker.stop()[0] == 0
+    assert salts[:2] == salts[2:]
+    assert salts[0] != salts[1]
+    key = tmp_path / "data" / "stand-in.key"
+    key.chmod(0o644)
+    with pytest.raises(AssertionError, match=f"chmod 600 {key}"):
+        RunningBroker.start(tmp_path / "data", "--config", str(file))
 
 
 def test_a_proof_that_was_overheard_is_of_no_use(strict: RunningBroker) -> None:

@@ -3,12 +3,15 @@
 import asyncio
 import json
 import stat
+import subprocess
+import sys
 import time
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
-from slipring.control import Broker, Config, load_config
+from slipring.control import Broker, Config, load_config, token_folder
 from slipring.control.token_folder import TokenFolder
 from slipring.control.token_issuing import issue
 from slipring.control.tokens import Tokens
@@ -149,10 +152,77 @@ def test_the_control_plane_makes_and_checks_tokens(config: Path, tmp_path: Path)
         with pytest.raises(TokenError, match="signature"):
             broker.verify_token(made.text[:-8] + "AAAAAAAA")
         broker.tokens.folder.revoke_token(made.id, made.expires_s)
-        broker.poll()
+        broker.tokens.poll()
         with pytest.raises(TokenError, match="revoked"):
             broker.verify_token(made.text)
         with pytest.raises(TokenError):
             broker.issue_token("a\nb")
     finally:
         asyncio.run(ended(broker))
+
+
+def test_what_is_revoked_while_a_plan_is_made_is_not_undone_by_the_plan(
+    config: Path, tmp_path: Path
+) -> None:
+    found = load_config(
+        config, data=tmp_path / "data", mqtt__listen="127.0.0.1:0", console__listen="off"
+    )
+    broker = Broker(found)
+    applied: list[object] = []
+    try:
+        made = broker.issue_token("anna")
+        text = made.text.encode()
+        apply_plan, apply_rules = broker.engine.apply, broker.engine.apply_tokens
+
+        class RevokingEngine:
+            """The engine; a token is revoked just before it gets a plan."""
+
+            def __getattr__(self, name: str) -> Any:
+                return getattr(engine, name)
+
+            def apply(self, plan: Any) -> None:
+                broker.tokens.folder.revoke_token(made.id, made.expires_s)
+                broker.tokens.poll()
+                apply_plan(plan)
+                applied.append("an older plan")
+
+            def apply_tokens(self, rules: TokenRules) -> None:
+                apply_rules(rules)
+                applied.append(rules)
+
+        engine = broker.engine
+        broker.engine = cast("Any", RevokingEngine())
+        asyncio.run(broker.reload(lambda: found))
+        broker.engine = engine
+        last = applied[-1]
+        assert isinstance(last, TokenRules), "the plan came last"
+        with pytest.raises(TokenError, match="revoked"):
+            last.verify(text, int(time.time()))
+    finally:
+        asyncio.run(ended(broker))
+
+
+def test_old_revocations_are_forgotten_and_a_full_list_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, now_s = TokenFolder(tmp_path / "tokens"), int(time.time())
+    folder.revoke_user("long ago", now_s - token_folder.KEPT_S)
+    folder.revoke_user("anna", now_s)
+    assert folder.revoked().users == {"anna": now_s}
+    monkeypatch.setattr(token_folder, "REVOKED_MAX", 2)
+    folder.revoke_users(["ben"], now_s)
+    with pytest.raises(TokenError, match="rotate --now"):
+        folder.revoke_users(["cecilia"], now_s)
+
+
+@pytest.mark.parametrize("words", [("revoke", "--user", "anna"), ("rotate",)])
+def test_who_names_no_broker_changes_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    """It made a folder of its own, and said that the tokens were revoked."""
+    monkeypatch.chdir(tmp_path)
+    typed = [sys.executable, "-m", "slipring", "token", *words]
+    done = subprocess.run(typed, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "name the broker with --config FILE or --data DIR" in done.stderr
+    assert list(tmp_path.iterdir()) == []

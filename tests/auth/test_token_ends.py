@@ -1,6 +1,7 @@
 """A token ends, is renewed, is taken back; its connection follows."""
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.auth.jwt_signer import ISSUER, Signer, claims, jwks
+from tests.auth.scram import verifier
 from tests.auth.token_peers import (
     ENDED,
     UNPROVED,
@@ -23,7 +25,7 @@ from tests.auth.token_peers import (
     token_id,
 )
 from tests.raw_mqtt import V5, Kind, RawPeer
-from tests.running_broker import RunningBroker
+from tests.running_broker import PATIENCE_S, RunningBroker
 
 CONFIG = """
 [token]
@@ -96,11 +98,12 @@ def test_our_own_token_lets_in_until_it_ends(issuing: Issuing) -> None:
 
 
 def test_a_newer_token_of_the_same_user_extends_the_connection(issuing: Issuing) -> None:
+    long = issuing.token("anna", "--for", "1h")  # first: a command takes a while on a busy machine
     short = issuing.token("anna", "--for", "3s")
     with by_auth(issuing.broker, short) as renewed, by_auth(issuing.broker, short) as other:
         assert is_in(renewed)
         assert is_in(other)
-        answer = prove_again(renewed, issuing.token("anna", "--for", "1h"))
+        answer = prove_again(renewed, long)
         assert (answer.kind, answer.reason) == (Kind.AUTH, 0)
         assert answer.properties["auth_method"] == ("OAUTH2-JWT",)
         assert ends_with(other, ENDED)
@@ -178,6 +181,40 @@ def test_a_token_that_is_taken_back_ends_its_connections(
         assert ends_with(one, UNPROVED)
         assert ends_with(other, UNPROVED)
         assert ben.quiet() if spares else ends_with(ben, UNPROVED)
+    with by_password(issuing.broker, token) as again:
+        assert again.packet().reason == WRONG
+
+
+def until_let_in(issuing: Issuing, user: str) -> None:
+    """Wait until the broker has read its file again."""
+    ends_s = time.monotonic() + PATIENCE_S
+    while time.monotonic() < ends_s:
+        with by_password(issuing.broker, b"pencil", user=user) as peer:
+            if is_in(peer):
+                return
+    raise AssertionError(f"{user} is not let in")
+
+
+def test_the_tokens_of_a_removed_user_end(issuing: Issuing) -> None:
+    before = issuing.config.read_text()
+    anna, ben = (
+        f"[[user]]\nname = '{name}'\npassword = '{verifier('pencil')}'\n"
+        for name in ("anna", "ben")
+    )
+    issuing.config.write_text(before + anna + ben)
+    issuing.broker.process.send_signal(1)
+    until_let_in(issuing, "anna")
+    token = issuing.token("anna")
+    with (
+        by_password(issuing.broker, token) as removed,
+        by_password(issuing.broker, issuing.token("ben")) as other,
+    ):
+        assert is_in(removed)
+        assert is_in(other)
+        issuing.config.write_text(before + ben)
+        issuing.broker.process.send_signal(1)
+        assert ends_with(removed, UNPROVED)
+        assert other.quiet()
     with by_password(issuing.broker, token) as again:
         assert again.packet().reason == WRONG
 

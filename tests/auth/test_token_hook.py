@@ -1,6 +1,7 @@
 """A service of the customer's own decides: allowed, denied, slow, away; and what is remembered."""
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -213,8 +214,22 @@ def test_an_answer_gives_a_name_or_nothing() -> None:
 def test_what_is_remembered_is_bounded_and_holds_no_password() -> None:
     hook = Hook(HookSection(url="http://127.0.0.1:1/"), ["mqtt"])
     login = {"client_id": "c", "user_name": "u", "address": "a:1", "listener": 0}
+    for answer in (allowed(), '{"allow": false}'):
+        for number in range(10_001):
+            key = hook._key(login | {"password": f"{answer} word {number}".encode()})
+            hook._remember(key, read_answer(answer.encode(), "ben", 0))
+    assert (len(hook._allowed), len(hook._denied)) == (10_000, 10_000)
+    assert "word" not in repr((hook._allowed, hook._denied))
+
+
+def test_invented_names_do_not_push_out_who_was_allowed() -> None:
+    hook = Hook(HookSection(url="http://127.0.0.1:1/", timeout_ms=10), ["mqtt"])
+    login = {"client_id": "c", "address": "a:1", "listener": 0, "password": b"word"}
+    ben = login | {"user_name": "ben"}
+    hook._remember(hook._key(ben), read_answer(allowed().encode(), "ben", time.monotonic()))
     for number in range(10_001):
-        key = hook._key(login | {"password": f"word {number}".encode()})
-        hook._remember(key, read_answer(allowed().encode(), "ben", 0))
-    assert len(hook._remembered) == 10_000
-    assert "word" not in repr(hook._remembered)
+        invented = hook._key(login | {"user_name": f"invented {number}"})
+        hook._remember(invented, read_answer(b'{"allow": false}', None, time.monotonic()))
+    assert hook.answer(ben)[0] is True
+    assert hook.answer(login | {"user_name": "invented 0"})[0] is None  # asked again, in vain
+    assert hook.answer(login | {"user_name": "invented 10000"})[0] is False

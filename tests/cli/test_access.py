@@ -32,6 +32,16 @@ def user(name: str) -> str:
     return f"[[user]]\nname = '{name}'\npassword = '{verifier_of('secret', 4096)}'\n"
 
 
+BOSS = f"{user('boss')}roles = ['administrator']\n"
+PEOPLE = BOSS + user("anna")
+
+
+@pytest.fixture(autouse=True)
+def _boss_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLIPRING_USER", "boss")
+    monkeypatch.setenv("SLIPRING_PASSWORD", "secret")
+
+
 def at(broker: ConfiguredBroker, *arguments: str, code: int = 0) -> str:
     """What `slipring access ...` prints."""
     return slipring("access", *arguments, "--console", broker.console, code=code).stdout
@@ -66,7 +76,7 @@ def published(peer: RawPeer, topic: str) -> int:
 def test_a_right_is_granted_explained_denied_and_revoked_on_an_open_connection(
     tmp_path: Path,
 ) -> None:
-    with broker_of(tmp_path, user("anna")) as broker:
+    with broker_of(tmp_path, PEOPLE) as broker:
         anna = {"username": "anna", "password": b"secret"}
         with broker.peer("pad", **anna) as peer:
             assert published(peer, "plant/1") == NOT_AUTHORIZED
@@ -92,7 +102,7 @@ def test_a_right_is_granted_explained_denied_and_revoked_on_an_open_connection(
 
 def test_what_was_changed_while_running_survives_a_kill(tmp_path: Path) -> None:
     file, data = tmp_path / "broker.toml", tmp_path / "data"
-    file.write_text(f"data = '{data}'\n{user('anna')}")
+    file.write_text(f"data = '{data}'\n{PEOPLE}")
     killed = RunningBroker.start(data, "--config", str(file))
     slipring("access", "grant", "known", "publish", "plant/#", "--console", killed.console)
     listed = slipring("access", "list", "--json", "--console", killed.console).stdout
@@ -104,7 +114,7 @@ def test_what_was_changed_while_running_survives_a_kill(tmp_path: Path) -> None:
 
 
 def test_users_are_added_changed_and_removed_while_running(tmp_path: Path) -> None:
-    with broker_of(tmp_path, user("anna")) as broker:
+    with broker_of(tmp_path, PEOPLE) as broker:
         assert connected(broker, "ben", "eraser") != 0
         assert with_password(broker, "eraser", "add", "ben", "--role", "engineer")
         assert connected(broker, "ben", "eraser") == 0
@@ -128,24 +138,31 @@ def test_the_first_user_closes_the_broker_and_the_last_one_cannot_be_removed(
     with broker_of(tmp_path, "") as broker:
         with broker.peer("open") as peer:
             assert published(peer, "a") in (0, 0x10)
-        with_password(broker, "secret", "add", "anna")
+        with_password(broker, "secret", "add", "boss", "--role", "administrator")
         at(broker, "grant", "known", "publish", "a")
-        assert "is the last one" in refusal(broker, "users", "remove", "anna")
-        assert connected(broker, "anna") == 0
+        assert "is the last one" in refusal(broker, "users", "remove", "boss")
+        assert connected(broker, "boss") == 0
         with RawPeer(broker.running.host, broker.running.port) as peer:
             assert peer.connect("nobody").reason == NOT_AUTHORIZED
 
 
-def test_the_last_rule_cannot_be_revoked(tmp_path: Path) -> None:
+def test_a_rule_of_a_broker_without_users_is_taken_back_by_an_administrator_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SLIPRING_USER")
     with broker_of(tmp_path, "") as broker:
-        at(broker, "grant", "anyone", "publish", "a")
-        assert "is the last one" in refusal(broker, "revoke", "granted:1")
+        told = slipring("access", "grant", "anyone", "publish", "a", "--console", broker.console)
+        assert "add a user with the role administrator to the config file" in told.stderr
+        broker.reload(BOSS)
+        broker.line("user 'boss' is new")
+        monkeypatch.setenv("SLIPRING_USER", "boss")
         assert at(broker, "explain", "-", "publish", "b", code=3)
+        assert at(broker, "revoke", "granted:1") == "revoked granted:1\n"
 
 
 def test_what_is_in_a_file_is_changed_there(tmp_path: Path) -> None:
     rule = "[[access.rule]]\nwho = ['known']\nallow = ['publish']\n"
-    with broker_of(tmp_path, user("anna") + rule) as broker:
+    with broker_of(tmp_path, PEOPLE + rule) as broker:
         for words in (
             ("revoke", "toml:1"),
             ("revoke", "built-in:1"),
@@ -161,7 +178,7 @@ def test_what_is_in_a_file_is_changed_there(tmp_path: Path) -> None:
 
 
 def test_words_that_are_no_rule_are_refused_with_the_reason(tmp_path: Path) -> None:
-    with broker_of(tmp_path, user("anna")) as broker:
+    with broker_of(tmp_path, PEOPLE) as broker:
         assert "'anna' is nobody" in refusal(broker, "grant", "anna", "publish", "a")
         assert "'write'" in refusal(broker, "grant", "user:anna", "write", "a")
         assert "not a topic filter" in refusal(broker, "grant", "known", "publish", "a/#/b")
@@ -179,7 +196,7 @@ def test_a_damaged_store_refuses_the_start(tmp_path: Path) -> None:
 
 
 def test_an_operators_memory_budget_survives_a_grant(tmp_path: Path) -> None:
-    with broker_of(tmp_path, user("anna")) as broker:
+    with broker_of(tmp_path, PEOPLE) as broker:
         slipring("memory", "300MB", "--console", broker.console)
         at(broker, "grant", "known", "publish", "a")
         assert "300" in slipring("memory", "--console", broker.console).stdout

@@ -42,6 +42,7 @@ def test_a_user_with_a_password_of_the_environment_or_a_file(
     people: RunningBroker, tmp_path: Path
 ) -> None:
     file = tmp_path / "password"
+    file.touch(0o600)
     file.write_text(f"{PASSWORD}\n")
     ways: list[tuple[list[str], dict[str, str]]] = [
         (["--user", "vera"], {"SLIPRING_PASSWORD": PASSWORD}),
@@ -71,3 +72,35 @@ def test_a_password_is_not_sent_over_a_network_in_clear() -> None:
     ended = slipring(*arguments, SLIPRING_PASSWORD=PASSWORD)
     assert ended.returncode == 1
     assert "a password is not sent to http://192.0.2.1:8080" in ended.stderr
+
+
+def test_a_token_is_not_sent_over_a_network_in_clear() -> None:
+    arguments = ("memory", "--console", "http://192.0.2.1:8080")
+    ended = slipring(*arguments, SLIPRING_TOKEN="eyJ.a.b")
+    assert ended.returncode == 1
+    assert "a token is not sent to http://192.0.2.1:8080" in ended.stderr
+
+
+def test_a_console_of_this_machine_is_asked_without_a_proxy(
+    people: RunningBroker, tmp_path: Path
+) -> None:
+    """Whoever runs the proxy would read the password."""
+    proxy = {"http_proxy": "http://127.0.0.1:1", "HTTP_PROXY": "http://127.0.0.1:1"}
+    arguments = ("memory", "--console", people.console, "--user", "vera")
+    ended = slipring(*arguments, SLIPRING_PASSWORD=PASSWORD, **proxy)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_a_token_may_be_in_a_file(people: RunningBroker, tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.touch(0o640)
+    file.chmod(0o640)
+    named = ("memory", "--console", people.console, "--token-file", str(file))
+    assert f"chmod 600 {file}" in slipring(*named).stderr
+    file.chmod(0o600)
+    file.write_text("e30.e30.x\n")
+    by_option, by_name = slipring(*named), slipring(*named[:3], SLIPRING_TOKEN_FILE=str(file))
+    for ended in (by_option, by_name):
+        assert ended.returncode == 1
+        assert "refused (401)" in ended.stderr
+        assert "log in first" not in ended.stderr or "SLIPRING_TOKEN" not in ended.stderr

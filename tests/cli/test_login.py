@@ -2,15 +2,18 @@
 
 import json
 import os
+import pty
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
 
-from slipring.cli.token_store import broker_key
+from slipring.cli.token_store import broker_key, forget_token, keep_token
 from tests.cli.commands import command
 from tests.client.issuing_broker import IssuingBroker, issuing_broker
 from tests.client.test_credentials_tokens import jwt
@@ -124,6 +127,38 @@ def test_a_wrong_password_keeps_no_token_and_is_not_shown(
     assert not person.tokens.exists()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("login", "--user", "gripen"), "no password for 'gripen': give --password-file, or set"),
+        (("login",), "no user name was given: give --user, or set SLIPRING_USER"),
+        (("memory", "--user", "gripen"), "no password for 'gripen': give --password-file, or set"),
+    ],
+)
+def test_who_cannot_be_asked_is_told_what_to_give(
+    console: str, person: Person, arguments: tuple[str, ...], told: str
+) -> None:
+    code, said = person.run(*arguments, "--console", console)
+    assert code == 1
+    assert told in said
+    assert "Aborted" not in said
+
+
+def test_ctrl_c_at_the_question_for_a_password_ends_a_login(console: str, person: Person) -> None:
+    process, terminal = pty.fork()
+    if process == 0:
+        arguments = command("login", "--console", console, "--user", "gripen")
+        os.execve(sys.executable, arguments, os.environ | {"XDG_STATE_HOME": str(person.home)})
+    said = b""
+    while b"Password of gripen: " not in said:
+        said += os.read(terminal, 1000)
+    os.write(terminal, b"\x03")
+    _, status = os.waitpid(process, 0)
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(status) == 130
+    assert not person.tokens.exists()
+
+
 def test_a_token_about_to_end_is_told_and_one_that_has_ended_is_not_used(
     issuing: IssuingBroker, console: str, person: Person
 ) -> None:
@@ -154,6 +189,43 @@ def test_credentials_come_from_files_and_the_environment_never_from_the_command_
         code, said = person.publish(issuing.url, secret, "pencil")
         assert code != 0
         assert "No such option" in said
+
+
+def test_a_name_does_not_hide_a_token_of_the_same_user(
+    issuing: IssuingBroker, console: str, person: Person
+) -> None:
+    person.login(issuing.url, console)
+    assert person.publish(issuing.url, SLIPRING_USER="gripen") == (0, "")
+    code, said = person.publish(issuing.url, SLIPRING_USER="anna")
+    assert code == 1
+    assert "no password for 'anna'" in said
+    token = issuing.token()
+    person.tokens.write_text(json.dumps({broker_key(issuing.url): jwt("gripen", -1)}))
+    named = {"SLIPRING_USER": "gripen", "SLIPRING_TOKEN": token}
+    assert person.publish(issuing.url, **named) == (0, "")
+    # A login that has ended is no hindrance to a password.
+    assert "no password for 'gripen'" in person.publish(issuing.url, SLIPRING_USER="gripen")[1]
+
+
+@pytest.mark.parametrize("url", ["broker", "http://broker", "mqtt://", "mqtt://me:pencil@broker"])
+def test_an_address_that_no_command_can_use_is_refused_before_the_password(
+    person: Person, url: str
+) -> None:
+    code, said = person.login(url, "http://127.0.0.1:1")
+    assert code == 1
+    assert "an address" in said or "the address of a broker" in said
+    assert "pencil" not in said.replace(url, "")
+    assert not person.tokens.exists()
+
+
+def test_logins_at_the_same_time_lose_none(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(person.home / "state"))
+    urls = [f"mqtt://broker-{number}:1883" for number in range(40)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda url: keep_token([url], f"token of {url}"), urls))
+    assert json.loads(person.tokens.read_text()) == {url: f"token of {url}" for url in urls}
+    assert all(forget_token(url) for url in urls)
+    assert not forget_token(urls[0])
 
 
 @pytest.mark.parametrize("name", ["--password-file", "--token-file"])

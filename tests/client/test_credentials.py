@@ -221,6 +221,56 @@ async def test_the_will_of_a_client_that_died_is_published_and_kept(tmp_path: Pa
                 assert (kept.payload, kept.retain) == (b"gone", True)
 
 
+WILL = slipring.Will(
+    "wills/state",
+    "gone",
+    properties={"by": "gripen"},
+    content_type="text/plain",
+    response_topic="wills/answer",
+    correlation_data=b"7",
+    expiry_s=1000,
+)
+
+
+async def test_a_will_carries_what_a_message_carries(broker_url: str) -> None:
+    async with slipring.connect(broker_url) as bus, bus.subscribe("wills/state") as heard:
+        options = {"client_id": "wills", "reconnect_s": 0}
+        gone = await slipring.connect(broker_url, will=WILL, **options)  # type: ignore[arg-type]
+        # Another client with its id ends its connection, which publishes the will.
+        async with slipring.connect(broker_url, **options):  # type: ignore[arg-type]
+            said = await anext(heard)
+        assert (said.payload, said.properties) == (b"gone", (("by", "gripen"),))
+        assert (said.content_type, said.response_topic) == ("text/plain", "wills/answer")
+        assert said.correlation_data == b"7"
+        assert said.expiry_s is not None
+        await gone.close()
+
+
+def test_the_client_without_asyncio_has_wills_too(broker_url: str) -> None:
+    with sync.connect(broker_url) as bus, bus.subscribe("wills/state") as heard:
+        gone = sync.connect(broker_url, client_id="sync-wills", reconnect_s=0, will=WILL)
+        with sync.connect(broker_url, client_id="sync-wills"):
+            said = next(heard)
+        assert (said.payload, said.properties, said.content_type) == (
+            *(b"gone", (("by", "gripen"),)),
+            "text/plain",
+        )
+        gone.close()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"qos": 3}, "QoS is 0, 1 or 2"),
+        ({"delay_s": -1}, "delay_s is whole seconds"),
+        ({"expiry_s": 1 << 32}, "expiry_s is whole seconds"),
+    ],
+)
+def test_a_will_that_no_packet_can_say_is_told(wrong: dict[str, int], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        slipring.Will("a", **wrong)  # type: ignore[arg-type]
+
+
 async def test_a_will_waits_for_a_client_that_comes_back(tmp_path: Path) -> None:
     with broker_in(tmp_path, "--console", "off") as running:
         async with slipring.connect(running.url) as bus, bus.subscribe("#") as heard:
@@ -232,7 +282,14 @@ async def test_a_will_waits_for_a_client_that_comes_back(tmp_path: Path) -> None
                 assert (await anext(heard)).topic == "back"  # no will before it
 
 
-@pytest.mark.parametrize("will", [slipring.Will("a/#"), slipring.Will("a", b"x" * 70_000)])
+@pytest.mark.parametrize(
+    "will",
+    [
+        slipring.Will("a/#"),
+        slipring.Will("a", b"x" * 70_000),
+        slipring.Will("a", properties={"x": "y" * 60_000, "z": "y" * 60_000}),
+    ],
+)
 async def test_a_will_that_cannot_be_carried_is_told(will: slipring.Will) -> None:
     with pytest.raises(slipring.ConnectError, match="a will is for a topic"):
         await slipring.connect("mqtt://127.0.0.1:1", will=will)

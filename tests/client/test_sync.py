@@ -13,6 +13,7 @@ import pytest
 
 import slipring
 from slipring import Parameter, sync
+from slipring.sync.waiting import loop_of
 
 WAIT_S = 60
 
@@ -97,6 +98,52 @@ with sync.connect({url!r}) as bus, bus.subscribe("interrupted") as messages:
 """
 
 
+def test_messages_go_in_bulk_and_are_counted(broker_url: str) -> None:
+    with sync.connect(broker_url) as bus, bus.publisher(qos=1) as publisher:
+        publisher.send(("bulk/a", str(number)) for number in range(3_000))
+        publisher.flush()
+        assert (publisher.accepted, publisher.outstanding, publisher.settled) == (3_000, 0, 3_000)
+        assert bus.unsent_bytes == 0
+        with pytest.raises(slipring.InvalidTopic):
+            publisher.send([("#", "1")])
+
+
+def test_a_session_goes_on_and_gives_up_what_nobody_reads(broker_url: str) -> None:
+    options = {"client_id": "sync-session", "session_expiry_s": 100}
+    with sync.connect(broker_url, **options) as bus:
+        assert (bus.session_present, bus.session_expiry_s) == (False, 100)
+        for name in ("kept", "left", "ended"):
+            with bus.subscribe(f"session/{name}", qos=1) as messages:
+                if name == "ended":
+                    messages.unsubscribe()
+    with sync.connect(broker_url) as other:
+        for name in ("kept", "left", "ended"):
+            other.publish(f"session/{name}", name, qos=1)
+    with sync.connect(broker_url, **options) as bus:
+        assert bus.session_present
+        bus.unsubscribe("session/left")
+        with bus.subscribe("session/kept", qos=1) as messages:
+            assert next(messages).text == "kept"
+        assert bus.unread_bytes >= 0
+
+
+def test_the_clock_of_the_broker_is_measured(table_url: str) -> None:
+    with sync.connect(table_url) as bus:
+        bus.clock.measure(3)
+        assert bus.clock.offset_ns is not None
+        assert bus.clock.round_trip_ns is not None
+        assert bus.clock.uncertainty_ns is not None
+        with bus.clock.kept():
+            assert bus.clock.refresh()
+        identity, entries = bus.remembered()
+        assert identity == bus.table().identity
+        assert isinstance(entries, list)
+
+
+def test_brokers_are_found() -> None:
+    assert isinstance(sync.discover(timeout_s=0.01, mdns=False), list)
+
+
 def test_ctrl_c_ends_a_program_that_waits(broker_url: str) -> None:
     command = [sys.executable, "-W", "error", "-c", PROGRAM.format(url=broker_url)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -152,7 +199,7 @@ def test_a_reader_of_parts_that_is_collected_in_the_loops_thread_stops_nobody(
     ):
         parts = cast("Generator[slipring.Answer]", asker.ask_parts("sync-collected/a"))
         assert next(parts).text == "one"
-        sync._loop(os.getpid()).call_soon_threadsafe(parts.close)
+        loop_of(os.getpid()).call_soon_threadsafe(parts.close)
         with ThreadPoolExecutor(1) as pool:
             assert pool.submit(bus.ping).result(WAIT_S) > 0
         assert ended.wait(WAIT_S), "the request is cancelled"

@@ -9,6 +9,7 @@ from slipring.console.attempts import (
     FORGET_S,
     NAME_FREE,
     NAME_WAIT_S_MAX,
+    THIS_MACHINE,
     LoginAttempts,
     network_of,
 )
@@ -54,9 +55,35 @@ def test_the_right_password_forgets_the_wrong_ones_of_the_name_only() -> None:
     tried = LoginAttempts(Clock())
     for _ in range(ADDRESS_FREE):
         tried.failed("10.0.0.1", "vera")
-    tried.succeeded("vera")
+    tried.succeeded("10.0.0.3", "vera")
     assert tried.wait_s("10.0.0.2", "vera") == 0
     assert tried.wait_s("10.0.0.1", "vera") == 1
+
+
+@pytest.mark.parametrize("home", ["10.0.0.1", "127.0.0.1", "127.0.0.9", "::1"])
+def test_who_guesses_a_name_from_everywhere_does_not_keep_its_owner_out(home: str) -> None:
+    """At home: where the right password came from before, or on the broker's own machine."""
+    tried = LoginAttempts(Clock())
+    if home == "10.0.0.1":
+        tried.succeeded(home, "vera")
+    for number in range(1_000):
+        tried.failed(f"10.{number // 250}.1.{number % 250}", "vera")
+    assert tried.wait_s("10.0.0.2", "vera") == NAME_WAIT_S_MAX
+    assert tried.wait_s(home, "vera") == 0
+    for _ in range(NAME_FREE):
+        assert tried.wait_s(home, "vera") == 0
+        tried.failed(home, "vera")
+    assert tried.wait_s(home, "vera") == 1, "nobody guesses without end there, either"
+
+
+def test_a_name_cannot_be_chosen_so_that_it_counts_for_another() -> None:
+    tried = LoginAttempts(Clock())
+    tried.succeeded("10.0.0.1", "vera")
+    for name in ("", "10.0.0.1", "10.0.0.1vera", "this machine"):
+        for _ in range(2 * NAME_FREE):
+            tried.failed("10.0.0.2", name)
+    assert tried.wait_s("10.0.0.1", "vera") == 0
+    assert tried.wait_s("10.0.0.1") == 0
 
 
 def test_the_tables_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,9 +92,11 @@ def test_the_tables_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(100):
         for _ in range(NAME_FREE):
             tried.failed(f"10.0.0.{number}", "n" * number + "x" * 1_000)
+        tried.succeeded(f"10.0.0.{number}", f"{number}" + "x" * 1_000)
     assert len(tried._addresses.rows) == 10
     assert len(tried._names.rows) <= 10
-    assert max(map(len, tried._names.rows)) == 256
+    assert len(tried._known) == 10
+    assert max(len(name) for _, name in [*tried._names.rows, *tried._known]) == 256
 
 
 def test_one_host_of_ipv6_is_its_network() -> None:
@@ -76,6 +105,9 @@ def test_one_host_of_ipv6_is_its_network() -> None:
         ("::ffff:10.0.0.1", "10.0.0.1"),
         ("fe80::1%eth0", "fe80::"),
         ("10.0.0.1", "10.0.0.1"),
+        ("127.0.0.1", THIS_MACHINE),
+        ("::ffff:127.1.2.3", THIS_MACHINE),
+        ("::1", THIS_MACHINE),
         ("", ""),
     ]
     for address, network in rows:

@@ -1,8 +1,10 @@
 """Logging in to the console of a broker with users: cookies, forgery, rights, and their end."""
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import httpx
 import pytest
@@ -211,6 +213,25 @@ def test_log_out_ends_the_login_and_its_open_pages(people: RunningBroker) -> Non
         assert ended(socket) == (4401, "Your login has ended. Log in again.")
 
 
+def test_a_person_logs_out_everywhere(people: RunningBroker) -> None:
+    console = people.console
+    with (
+        logged_in(console, "vera") as here,
+        logged_in(console, "vera") as there,
+        page(there) as open_,
+    ):
+        open_.recv(PATIENCE_S)
+        with logged_in(console, "otto") as other:
+            forged = here.post("/api/logout/everywhere", headers={"x-slipring-csrf": "x"})
+            assert forged.status_code == 403
+            answer = here.post("/api/logout/everywhere")
+            assert answer.json()["ended"] >= 2
+            assert answer.headers["set-cookie"].endswith("Max-Age=0")
+            assert ended(open_) == (4401, "Your login has ended. Log in again.")
+            assert there.get("/api/overview").status_code == 401
+            assert other.get("/api/overview").status_code == 200
+
+
 def ended(socket: ClientConnection) -> tuple[int, str]:
     """How the console closes a page."""
     with pytest.raises(ConnectionClosed) as closed:
@@ -265,20 +286,48 @@ def test_every_route_asks_for_its_right(
         assert unlisted == (404 if administers == 200 else 403)
 
 
-def test_what_was_refused_is_in_the_log_and_in_the_metrics(configured: Configured) -> None:
+def audited(console: str, kind: str, **wanted: str) -> dict[str, Any]:
+    """The newest such record, which is there at most a moment after what it tells of."""
+    address, told = f"{console}/api/audit", {"kind": kind, "most": "1"} | wanted
+    deadline_s = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline_s:
+        answer = httpx.get(address, params=told, auth=("anna", PASSWORD), timeout=PATIENCE_S)
+        if found := answer.raise_for_status().json()["records"]:
+            record: dict[str, Any] = found[0]
+            return record
+    raise AssertionError(f"no {kind} of {wanted}")
+
+
+def test_what_was_refused_is_in_the_audit_and_in_the_metrics(configured: Configured) -> None:
     broker = configured(USERS)
     with logged_in(broker.console, "vera") as client:
         client.post("/api/memory", json={"size": "1GB"})
         client.post("/api/login", json={"user": "anna", "password": "w0rng"})
-    broker.line("login: user=vera address=127.0.0.1")
-    assert "POST /api/memory" in broker.line("denied: user=vera")
-    assert "w0rng" not in broker.line("outcome=wrong")
     metrics = httpx.get(
         f"{broker.console}/metrics", auth=("anna", PASSWORD), timeout=PATIENCE_S
     ).text
     for outcome, count in (("accepted", 2), ("wrong", 1), ("refused", 1), ("slowed", 0)):
         line = f'slipring_console_login_attempts_total{{outcome="{outcome}"}} {count}\n'
         assert line in metrics, outcome
+    assert audited(broker.console, "login", user="vera")["address"] == "127.0.0.1"
+    denied = audited(broker.console, "denied", user="vera")
+    assert denied["topic"] == "/api/memory"
+    assert denied["detail"].startswith("POST")
+    wrong = audited(broker.console, "login", user="anna")
+    assert wrong["outcome"] == "refused"
+    assert "w0rng" not in json.dumps(wrong)
+
+
+def test_the_audit_is_shown_from_a_time_on(people: RunningBroker) -> None:
+    with logged_in(people.console, "anna") as client:
+        opened = audited(people.console, "login", user="anna")
+        for since_ns, is_found in ((opened["at_ns"], True), (opened["at_ns"] + 10**15, False)):
+            told = {"kind": "login", "since_ns": str(since_ns)}
+            found = client.get("/api/audit", params=told).json()["records"]
+            assert bool(found) is is_found, since_ns
+        for since_ns in ("9" * 19, "9" * 20, "x", "-1"):
+            told = {"since_ns": since_ns, "before": since_ns}
+            assert client.get("/api/audit", params=told).status_code == 200
 
 
 def test_a_name_that_is_guessed_at_has_to_wait(configured: Configured) -> None:

@@ -1,6 +1,9 @@
 """Logging in by an identity provider: a certified OpenID Connect provider as a process."""
 
+import base64
+import json
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +16,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.chromium import new_page
-from tests.console.test_login import PASSWORD, user
+from tests.console.test_login import PASSWORD, audited, user
 from tests.running_broker import PATIENCE_S, RunningBroker, broker_in, kept_address
 
 ROOT = Path(__file__).parents[2]
@@ -47,13 +50,16 @@ def provider(redirect: str) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def provided(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provided]:
     folder = tmp_path_factory.mktemp("oidc")
+    (folder / "secret").touch(0o600)
     (folder / "secret").write_text(f"{SECRET}\n")
+    (folder / "secret").chmod(0o600)
     with kept_address() as address, provider(f"http://{address}/api/oidc/callback") as issuer:
         section = (
             f'[console.oidc]\nissuer = "{issuer}"\nclient_id = "slipring"\n'
             f'client_secret_file = "{folder}/secret"\nname = "the test centre"\n'
+            "login_s = 120\n[token]\nenabled = true\n"
         )
-        config = section + user("vera", "viewer")
+        config = section + user("vera", "viewer") + user("anna", "administrator")
         with broker_in(folder, "--console", address, config=config) as running:
             yield Provided(running, issuer)
 
@@ -97,6 +103,27 @@ def test_our_own_users_log_in_beside_the_provider(provided: Provided, browser: B
     page.locator("#login-password").fill(PASSWORD)
     page.keyboard.press("Enter")
     expect(page.locator("#visitor")).to_contain_text("vera viewer")
+
+
+def test_a_token_of_such_a_login_has_its_claims_and_ends_with_it(
+    provided: Provided, browser: Browser
+) -> None:
+    """A rule may deny something by a claim, and the provider may let nobody in any more."""
+    page = at_the_provider(browser, provided.running.console, "olga")
+    expect(page.locator("#visitor")).to_contain_text("olga operator")
+    ask = """async () => {
+        const csrf = (await (await fetch("/api/me")).json()).csrf;
+        const headers = { "content-type": "application/json", "x-slipring-csrf": csrf };
+        return await (await fetch("/api/token", { method: "POST", headers, body: "{}" })).json();
+    }"""
+    told = page.evaluate(ask)
+    assert 0 < told["expires_s"] <= 120, "console.oidc.login_s, not token.lifetime_s"
+    payload = told["token"].split(".")[1]
+    claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+    assert (claims["sub"], claims["roles"], claims["site"]) == ("olga", ["operator"], "linkoping")
+    headers = {"authorization": f"Bearer {told['token']}"}
+    me = httpx.get(f"{provided.running.console}/api/me", headers=headers, timeout=PATIENCE_S)
+    assert (me.json()["user"], me.json()["role"]) == ("olga", "operator")
 
 
 def begun(client: httpx.Client) -> dict[str, str]:
@@ -143,6 +170,16 @@ def test_an_answer_that_this_browser_did_not_ask_for_is_refused(provided: Provid
             assert (answer.status_code, answer.headers["location"]) == (303, "/#login-failed"), row
             assert "slipring-" not in answer.headers.get("set-cookie", "")
         assert victim.get("/api/me").json()["user"] is None
+
+
+def test_an_answer_of_another_provider_is_not_taken_to_ours(provided: Provided) -> None:
+    since_ns = str(time.time_ns())
+    with httpx.Client(base_url=provided.running.console, timeout=PATIENCE_S) as client:
+        mixed = {"state": begun(client)["state"], "code": "x", "iss": "https://evil.example"}
+        answer = client.get("/api/oidc/callback", params=mixed)
+        assert answer.headers["location"] == "/#login-failed"
+    detail = audited(provided.running.console, "login", since_ns=since_ns)["detail"]
+    assert detail == "oidc: the answer is of another provider"
 
 
 def test_the_form_says_that_the_provider_did_not_let_in(

@@ -59,6 +59,20 @@ def test_one_user_and_all_together_have_a_bound() -> None:
     assert logins.find(others[0]) is not None, "the user with the most loses one first"
 
 
+def test_all_logins_of_a_user_end_and_those_of_nobody_else() -> None:
+    clock = Clock()
+    logins = ConsoleLogins(1e6, 100, clock)
+    own = [logins.open(VERA, b"mark"), logins.open(VERA, None)]
+    other = logins.open(Person("otto"), None)
+    clock.now_s += 40
+    found = logins.find(other)
+    assert found is not None
+    assert logins.left_s(found) == 60
+    assert logins.end_all_of("vera") == 2
+    assert [logins.find(one) for one in own] == [None, None]
+    assert logins.find(other) is found
+
+
 def headers(*cookies: str) -> list[tuple[bytes, bytes]]:
     return [(b"cookie", one.encode("latin-1")) for one in cookies]
 

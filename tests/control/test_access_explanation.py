@@ -115,3 +115,48 @@ def test_a_question_that_is_none_is_refused() -> None:
         asked(CONFIG, "anna", "write", "a")
     with pytest.raises(ConfigError, match="name a topic"):
         asked(CONFIG, "anna", "publish", "")
+
+
+FILTERS = load_config(
+    user=[user("anna")],
+    access={
+        "rule": [
+            rule("user:anna", "a/b", allow="subscribe"),
+            rule("user:anna", "a/#", allow="subscribe"),
+            rule("user:anna", "c/#", allow="subscribe"),
+            rule("user:anna", "c/1", deny="subscribe"),
+            rule("user:anna", "c/2/#", deny="subscribe"),
+            rule("anyone", "open", allow="subscribe"),
+        ]
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("topic", "extent", "decided"),
+    [
+        ("a/+", "whole", "toml:2"),  # the first is about a part of it, and decides nothing
+        ("a/b", "whole", "toml:1"),
+        ("c/+", "part", None),
+        ("c/2/+", "nothing", "toml:5"),
+        ("$share/group/a/+", "whole", "toml:2"),
+        ("$share/group/d/+", "nothing", None),
+    ],
+)
+def test_a_rule_about_a_part_of_a_filter_does_not_decide(
+    topic: str, extent: str, decided: str | None
+) -> None:
+    found = asked(FILTERS, "anna", "subscribe", topic)
+    assert (found.extent, found.rule and found.rule["name"]) == (extent, decided)
+
+
+def test_a_group_without_a_filter_is_no_question() -> None:
+    with pytest.raises(ConfigError, match="names no filter"):
+        asked(FILTERS, "anna", "subscribe", "$share/group")
+
+
+def test_who_is_not_let_in_without_a_name_is_told_so() -> None:
+    found = asked(FILTERS, None, "subscribe", "open")
+    assert found.is_allowed
+    assert "clients without a name are not let in here" in found.notes[0]
+    assert not asked(FILTERS, "anna", "subscribe", "open").notes

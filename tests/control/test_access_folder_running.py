@@ -29,12 +29,12 @@ BOSS = f"{user('boss')}roles = ['administrator']\n"
 class Folder:
     """A broker with its folder of rules."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, boss: str = BOSS) -> None:
         self.path = folder / "access.d"
         self.path.mkdir()
         self.put("10-people.toml", user("anna"))
         self.put("20-rules.toml", RULE.replace("TOPIC", "a"))
-        self.broker = ConfiguredBroker(folder, f"[access]\nfolder = 'access.d'\n{BOSS}")
+        self.broker = ConfiguredBroker(folder, f"[access]\nfolder = 'access.d'\n{boss}")
 
     def put(self, name: str, text: str, mode: int = 0o600) -> None:
         """Write a file whole, as docs/access.md says."""
@@ -112,13 +112,15 @@ def test_a_file_that_others_can_write_changes_nothing(folder: Folder) -> None:
         assert not folder.may(peer, "b")
 
 
-def test_a_folder_that_loses_its_last_user_keeps_the_users(folder: Folder) -> None:
+def test_a_folder_that_loses_its_last_user_keeps_the_users(tmp_path: Path) -> None:
+    folder = Folder(tmp_path, boss="")
     (folder.path / "10-people.toml").unlink()
     assert "everyone is let in" in folder.broker.line("the rules in force stay")
     with RawPeer(folder.broker.running.host, folder.broker.running.port) as peer:
         assert peer.connect("nobody").reason == NOT_AUTHORIZED
     with folder.broker.peer("x", **ANNA) as peer:
         assert folder.may(peer, "a")
+    assert folder.broker.stop() == 0
 
 
 def test_a_folder_that_is_gone_keeps_the_rules(folder: Folder) -> None:

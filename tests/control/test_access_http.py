@@ -145,7 +145,7 @@ def test_other_pages_and_other_machines_neither_see_nor_change_rights(
 def test_an_explanation_has_all_that_was_asked(broker: RunningBroker) -> None:
     rule = {"who": ["claim:site=n"], "allow": ["publish"], "topics": ["%{site}/%c"]}
     name = json.loads(asked(broker, "POST", "/rules", rule)[1])["rule"]
-    question = "/explain?user=anna&action=publish&topic=n/pad&client=pad&claim=site%3Dn&role=x"
+    question = "/explain?user=ben&action=publish&topic=n/pad&client=pad&claim=site%3Dn&role=x"
     found = status(broker, question)
     assert found["is_allowed"]
     assert found["rule"]["name"] == name

@@ -172,7 +172,8 @@ def rules_of(toml: str, folder: Path) -> tuple[PlacedRule, ...]:
 
 def test_what_cannot_be_taken_over_is_told_line_by_line(tmp_path: Path) -> None:
     found = imported(
-        "user anna\ntopic read a/#/b\ntopic sometimes a\nnonsense\npattern deny x/%u\ntopic a\n",
+        "user anna\ntopic read a/#/b\ntopic sometimes a\nnonsense\nuser anna\npattern deny x/%u\n"
+        "topic a\n",
         "anna:$7$101$c2FsdA==$aGFzaA==\nben c:$6$c2FsdA==$aGFzaA==\nnobody\n# comment\n\nx:plain\n",
     )
     told = "\n".join(found.notes)
@@ -196,3 +197,67 @@ def test_a_percent_sign_means_the_same_in_both(tmp_path: Path) -> None:
     found = imported("topic 50%/%u\npattern 50%/%u/%c%%c\n")
     rules = rules_of(found.toml, tmp_path)
     assert [rule.topics for rule in rules] == [("50%%/%%u",), ("50%%/%u/%c%%%c",)]
+
+
+REFUSED = (
+    "\ttopic tabbed", "topic\tread x", "user", "user  ", "user\tben", "topic", "topic ", "pattern",
+    "topic read a/#/b", "topic read +a", "topic sometimes a", "topic READ x", "USER ben",
+    "  # indented", "topic read x # no comment",
+)  # fmt: skip
+"""Lines for which Mosquitto refuses the whole file."""
+TAKEN = (
+    ("  topic  read  b c ", "subscribe", "b c"), ("topic read x\t\v\r", "subscribe", "x"),
+    ("topic read", "publish", "read"), ("topic write $SYS/x", "publish", "$SYS/x"),
+    ("topic read /", "subscribe", "/"), ('topic read "x"', "subscribe", '"x"'),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_what_mosquitto_refuses_is_left_out_and_told(tmp_path: Path, line: str) -> None:
+    text = f"user anna\ntopic first\n{line}\n"
+    (tmp_path / "acl").write_text(text)
+    (tmp_path / "conf").write_text(
+        f"listener 0 {tmp_path}/socket\nallow_anonymous true\nacl_file {tmp_path}/acl\n"
+        f"user {getpass.getuser()}\n"
+    )
+    done = subprocess.run(
+        ["mosquitto", "-c", tmp_path / "conf"], capture_output=True, timeout=60, check=False
+    )
+    assert b"acl_file" in done.stdout + done.stderr
+    found = imported(f"{text}topic last\n")
+    assert found.notes
+    assert found.notes[0].startswith("line 3 is not taken over")
+    topics = {topic for rule in rules_of(found.toml, tmp_path) for topic in rule.topics}
+    assert topics <= {"first", "last"}
+
+
+@pytest.mark.parametrize(("line", "right", "topic"), TAKEN)
+def test_spaces_are_those_of_mosquitto(tmp_path: Path, line: str, right: str, topic: str) -> None:
+    [rule] = rules_of(imported(f"user anna\n{line}\n").toml, tmp_path)
+    assert right in rule.allow
+    assert rule.topics == (topic,)
+
+
+def test_topics_after_a_broken_line_of_a_user_are_not_given_to_the_one_before() -> None:
+    found = imported("user anna\ntopic a\nuser\ntopic readwrite #\nuser ben\ntopic b\n")
+    assert '"#"' not in found.toml
+    assert "line 4 is not taken over: it is not certain whose it is" in found.notes
+    assert '"b"' in found.toml
+
+
+def test_only_a_line_feed_ends_a_line(tmp_path: Path) -> None:
+    """Elsewhere a comment with a carriage return in it would become a rule."""
+    (tmp_path / "acl").write_bytes(b"# old:\rtopic readwrite #\r\nuser anna\r\ntopic read a\r\n")
+    done = slipring("access", "import", "--acl", tmp_path / "acl")
+    [rule] = rules_of(done.stdout, tmp_path)
+    assert (rule.who, rule.allow, rule.topics) == (("user:anna",), ("subscribe",), ("a",))
+
+
+def test_what_is_told_of_a_file_sends_no_codes_to_the_terminal(tmp_path: Path) -> None:
+    (tmp_path / "acl").write_bytes(b"\x1b[2Jnonsense\nuser anna\ntopic a\xff\n")
+    (tmp_path / "passwd").write_bytes(b"b\xffd:$6$c2FsdA==$aGFzaA==\n")
+    done = slipring(
+        "access", "import", "--acl", tmp_path / "acl", "--passwords", tmp_path / "passwd"
+    )
+    assert "\x1b" not in done.stderr
+    assert "line 3 is not taken over" in done.stderr

@@ -110,6 +110,26 @@ def test_a_password_is_in_no_plan(
     assert "pencil" not in str(frame._jdf.queryExecution().toString())
 
 
+def test_a_password_is_in_no_checkpoint_and_no_report(
+    spark: SparkSession, guarded: Guarded, tmp_path: Path
+) -> None:
+    stream = spark.readStream.format("slipring").option("user", "lake").option("password", "pencil")
+    writing = (
+        stream.load(guarded.running.url)
+        .writeStream.format("noop")
+        .option("checkpointLocation", str(tmp_path / "checkpoint"))
+        .trigger(availableNow=True)
+    )
+    query = writing.start()
+    query.awaitTermination(200)
+    files = [file for file in (tmp_path / "checkpoint").rglob("*") if file.is_file()]
+    assert files
+    assert b"pencil" not in b"".join(file.read_bytes() for file in files)
+    assert "pencil" not in f"{query.recentProgress} {query.lastProgress} {query.status}"
+    assert query.lastProgress is not None
+    assert query.lastProgress["numInputRows"] == 5000
+
+
 def test_a_stream_goes_on_when_the_broker_was_restarted(
     spark: SparkSession, tmp_path: Path, address: str
 ) -> None:

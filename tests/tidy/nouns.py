@@ -13,7 +13,7 @@ NOT_PRODUCT = frozenset({"tests", "test", "fuzz", "simulation", "examples"})
 MIRRORS = (
     "crates/python/",
     "python/slipring/status/",
-    "python/slipring/sync.py",
+    "python/slipring/sync/",
     "web/src/model/contract.ts",
 )
 """They show types of other rooms under the same names; their own tests compare the two."""

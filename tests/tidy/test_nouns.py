@@ -66,7 +66,7 @@ def test_a_name_of_two_public_types_in_one_room_is_found(
         "crates/simulation/src/c.rs",
         "fuzz/src/c.rs",
         "python/slipring/status/c.py",
-        "python/slipring/sync.py",
+        "python/slipring/sync/c.py",
         "web/src/model/contract.ts",
     ],
 )

@@ -19,6 +19,7 @@ import { freshness } from "./model/connection-state.ts";
 import { ParameterStore } from "./model/parameter-store.ts";
 import { parse } from "./model/shape.ts";
 import { admission, endReason, hasEnded, may } from "./model/visitor-wording.ts";
+import { AuditPanel } from "./views/audit-panel.ts";
 import { AwayTable } from "./views/away-table.ts";
 import { ClientsTable } from "./views/clients-table.ts";
 import { EventsList } from "./views/events-list.ts";
@@ -86,6 +87,7 @@ const prefixes = new PrefixesTable();
 const memory = new MemoryPanel((area) => may(visitor, area));
 const login = new LoginForm();
 const limits = new LimitsTable();
+const audit = new AuditPanel();
 const events = new EventsList();
 const parameters = new ParametersPanel({
   request: (request) => {
@@ -195,7 +197,7 @@ function showForm(sentence: string, now: ConsoleVisitor): void {
 function providerTrouble(): string | null {
   if (window.location.hash !== PROVIDER_FAILED) return null;
   history.replaceState(null, "", window.location.pathname);
-  return "The login with your identity provider did not succeed. The broker's log says why.";
+  return "The login with your identity provider did not succeed. The broker's audit says why.";
 }
 
 /** Asks who looks at the page until the broker answers; then shows it, or the form. */
@@ -211,6 +213,7 @@ async function begin(): Promise<void> {
     login.show(next.sentence, visitor);
     return;
   }
+  audit.offer(may(visitor, "access"));
   liveConnection.open();
   parametersConnection.open();
 }

@@ -20,13 +20,13 @@ server.listen(0, "127.0.0.1", () => {
         token_endpoint_auth_method: "client_secret_basic",
       },
     ],
-    claims: { openid: ["sub", "roles"] },
+    claims: { openid: ["sub", "roles", "site"] },
     conformIdTokenClaims: false,
     pkce: { required: () => true },
     cookies: { keys: ["only of a test"] },
     findAccount: (_, id) => ({
       accountId: id,
-      claims: () => ({ sub: id, roles: ROLES[id] ?? [] }),
+      claims: () => ({ sub: id, roles: ROLES[id] ?? [], site: "linkoping" }),
     }),
   });
   server.on("request", provider.callback());

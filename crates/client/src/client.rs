@@ -56,7 +56,7 @@ pub enum ClientStartError {
     Incomplete,
     /// A will that CONNECT cannot carry.
     #[error(
-        "a will is for a topic without + and #, and its payload has at most 65,535 bytes; choose another"
+        "a will is for a topic without + and #, and its payload and its properties have at most 65,535 bytes each; choose another"
     )]
     Will,
     /// Files that TLS cannot use.
@@ -235,9 +235,10 @@ impl Client {
     }
 
     /// Takes another password or token: the open connection proves it at once, if its method allows that, and
-    /// further connections begin with it. An `Authenticated` event says that the broker accepted it.
-    pub fn renew(&self, secret: Zeroizing<Vec<u8>>) {
-        self.boxes.outbox.change(|protocol| protocol.renew(secret));
+    /// further connections begin with it. An `Authenticated` event says that the broker accepted it. Returns
+    /// false for one that cannot be sent, or that the broker has just refused.
+    pub fn renew(&self, secret: Zeroizing<Vec<u8>>) -> bool {
+        self.boxes.outbox.change(|protocol| protocol.renew(secret))
     }
 
     /// Measures the round trip to the broker; a `Pong` event has the answer.

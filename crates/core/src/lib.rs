@@ -73,7 +73,7 @@ pub use principal::{Principal, Way};
 pub use priority::{PRIORITY_PROPERTY, Priority, PriorityRule, UnknownPriority, VictimRank};
 pub use quota::{Holder, Owner, OwnerQuotas, Quota, QuotaRules, RateBucket, Shares};
 pub use retained::{Retained, RetainedPage};
-pub use session::{Options, Session};
+pub use session::{Options, Session, selects};
 pub use share::{Readiness, choose_member};
 pub use shared_bytes::{SHARED_BYTES_MIN, SharedBytes};
 pub use shortened::shortened;

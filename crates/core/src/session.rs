@@ -273,6 +273,12 @@ impl Session {
     }
 }
 
+/// Whether a SUBSCRIBE with these properties is about selections of parameters.
+pub fn selects(properties: Properties<'_>) -> bool {
+    let needs = Needs::parse(user_properties(properties));
+    needs.is_ok_and(|needs| needs.is_some_and(|needs| !needs.is_stream()))
+}
+
 fn user_properties(properties: Properties<'_>) -> impl Iterator<Item = (&str, &str)> {
     properties.iter().filter_map(|(_, value)| match value {
         Value::Pair(name, text) => Some((name, text)),

@@ -45,14 +45,15 @@ impl Engine {
         self.plans_applied.fetch_add(1, Ordering::Release);
     }
 
-    /// The questions about clients since the last call; waits for one at most so long.
-    pub fn take_questions(&self, wait: Duration) -> Vec<Question> {
-        self.broker.questions.fetch(wait)
+    /// The questions about clients since the last call, as long as fewer than `logins_max` logins were taken and not
+    /// answered; waits for one at most so long.
+    pub fn take_questions(&self, wait: Duration, logins_max: usize) -> Vec<Question> {
+        self.broker.questions.fetch(wait, logins_max, self.broker.clock.now())
     }
 
     /// Answers a question about a client.
     pub fn answer(&self, number: u64, answer: Answer) {
-        self.broker.questions.answer(number, answer);
+        self.broker.questions.answer(number, answer, self.broker.clock.now());
     }
 
     /// The plan in force.

@@ -4,6 +4,8 @@
 //! Threads that serve no connection read the files; the number of waiting requests is bounded, for each client and
 //! for all together.
 
+mod committing;
+
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -13,8 +15,7 @@ use slipring_core::{AnswerTerms, ConnectionKey, Limit, Offset, ParameterIndex, P
 use slipring_journal::{
     DEFINITIONS_ANSWER_HEADER_BYTES, DefinitionsEdition, JournalAnswer, JournalReader,
     JournalRefusal, JournalRequest, READ_ANSWER_HEADER_BYTES, ReadError, RefusalReason,
-    SAMPLE_PAIR_BYTES,
-    consumers::{self, ConsumerPosition},
+    SAMPLE_PAIR_BYTES, consumers::ConsumerPosition,
 };
 use slipring_wire::Reason;
 use tokio::sync::Semaphore;
@@ -299,31 +300,6 @@ impl Question {
             return Err(too_large(from, excerpt.needed, single_max));
         }
         Ok(JournalAnswer::Read { journal, end: excerpt.end, batches: &excerpt.batches }.encode())
-    }
-
-    fn commit(
-        &self,
-        position: &ConsumerPosition,
-        consumer: &str,
-        note: &str,
-    ) -> Result<Vec<u8>, JournalRefusal> {
-        let ConsumerPosition { journal, offset, epoch, .. } = *position;
-        let ours = self.with_reader(|reader| Ok(reader.identity()))?;
-        if journal != ours {
-            let text = format!("the broker has journal {ours}, not {journal}");
-            return Err(JournalRefusal::new(RefusalReason::OtherJournal, text));
-        }
-        // A consumer behind the first segment may commit, too.
-        self.with_reader(|reader| match reader.check_position(offset, epoch) {
-            Err(ReadError::Gap { .. }) => Ok(()),
-            checked => checked,
-        })?;
-        let failed = |text: String| JournalRefusal::new(RefusalReason::Failed, text);
-        let folder = self.broker.journal.reading.folder.get();
-        let folder = folder.ok_or_else(|| failed("the journal has no folder".to_owned()))?;
-        consumers::commit_with_note(folder, consumer, position, note)
-            .map_err(|error| failed(error.to_string()))?;
-        Ok(JournalAnswer::Committed { journal }.encode())
     }
 
     /// Reads with one of the idle readers, or with a new one.

@@ -85,8 +85,19 @@ impl Broker {
         if let Some(journal) = self.journal.get() {
             recovered.waiting = waiting::restore(self, &mut journal.reader(), ledger.waiting());
             recovered.requests = restoring::restore(self, &mut journal.reader(), ledger.requests());
+            self.judge_restored_requests();
         }
         recovered
+    }
+
+    /// Ends requests that their askers may not make any more, and takes them from services that may not serve them: rules
+    /// may have changed since the last run.
+    fn judge_restored_requests(&self) {
+        if self.plan.load().access.is_enforced() {
+            for client in self.sessions.clients() {
+                self.judge_requests(client.key, &client.rights(&self.plan));
+            }
+        }
     }
 
     /// Restores a retained message; false if it has expired, or there is no more room for it.

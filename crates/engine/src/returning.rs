@@ -8,6 +8,7 @@ use slipring_core::{Options, Work};
 use crate::broker::Broker;
 use crate::client::Client;
 use crate::party::Party;
+use crate::subscribing::right_of;
 
 /// Subscriptions that must still be entered.
 #[derive(Default)]
@@ -39,7 +40,9 @@ impl Party {
         let Some(client) = self.client.clone() else { return true };
         while let Some((filter, options)) = self.returning.0.front() {
             let work = &mut self.feed.work;
-            if work.is_over() || !self.broker.table.find(filter, work) {
+            let (from, asked) =
+                ((&*self.broker, &*client), (&**filter, right_of(filter, *options)));
+            if work.is_over() || !self.broker.table.find(from, asked, work) {
                 return false;
             }
             work.add(Work::FILTER);

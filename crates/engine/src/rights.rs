@@ -125,7 +125,7 @@ impl Broker {
     }
 
     /// Ends the requests that a client may not ask any more. Those that it may not serve go to another service, or fail.
-    fn judge_requests(&self, session: SessionKey, rights: &ClientRights) {
+    pub fn judge_requests(&self, session: SessionKey, rights: &ClientRights) {
         let book = self.requests.book();
         if !book.knows(session) {
             return;
@@ -137,7 +137,7 @@ impl Broker {
             self.requests.later(Job::GiveBack(held.into()));
         }
         for key in asked {
-            self.requests.later(Job::End(key, RequestEvent::Fail, Some(TAKEN_BACK)));
+            self.requests.later(Job::End(key, RequestEvent::Cancel, Some(TAKEN_BACK)));
         }
     }
 }

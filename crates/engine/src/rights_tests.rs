@@ -6,7 +6,8 @@ use slipring_core::access::{AccessPolicy, AccessRule};
 use slipring_core::{Limit, Limits, Offset, Packets, Principal};
 use slipring_journal::JournalOptions;
 use slipring_wire::{
-    Packet, PacketId, Properties, Publish, QoS, RetainHandling, Subscribe, Subscription, Version,
+    Packet, PacketId, Properties, PropertiesBuf, PropertyId, Publish, QoS, RetainHandling,
+    Subscribe, Subscription, Value, Version,
 };
 
 use super::*;
@@ -34,13 +35,16 @@ fn broker(denied: &[(&str, &str, &str)]) -> Arc<Broker> {
 }
 
 fn subscribe(party: &mut Party, filter: &str, qos: QoS) {
-    let (packet_id, properties) = (PacketId::new(1).unwrap(), Properties::NONE);
-    let retain_handling = RetainHandling::DoNotSend;
+    assert!(take(party, &subscribe_packet(filter, qos, Properties::NONE)));
+}
+
+fn subscribe_packet(filter: &str, qos: QoS, properties: Properties<'_>) -> Vec<u8> {
+    let (packet_id, retain_handling) = (PacketId::new(1).unwrap(), RetainHandling::DoNotSend);
     let subscriptions = vec![Subscription { qos, retain_handling, ..Subscription::new(filter) }];
     let mut bytes = Vec::new();
     Packet::Subscribe(Subscribe { packet_id, properties, subscriptions })
         .encode(Version::V5, &mut bytes);
-    assert!(take(party, &bytes));
+    bytes
 }
 
 /// How many messages a client is sent now.
@@ -173,4 +177,27 @@ fn a_suback_does_not_tell_which_parameters_exist_beyond_the_right() {
         party.reply.clone()
     };
     assert_eq!(suback("+/1"), suback("+/9"));
+}
+
+/// In how many turns a client selects all of many parameters.
+fn turns(denied: &[(&str, &str, &str)]) -> usize {
+    let broker = broker(denied);
+    declare(&broker, 20_000);
+    let mut party = connect(&broker, b'p');
+    let mut selects = PropertiesBuf::new();
+    selects.push(PropertyId::UserProperty, Value::Pair("deliver", "json"));
+    let packet = subscribe_packet("#", QoS::AtMostOnce, selects.borrow());
+    let mut turns = 1;
+    party.feed.work.begin();
+    while !take(&mut party, &packet) {
+        party.feed.work.begin();
+        turns += 1;
+    }
+    turns
+}
+
+#[test]
+fn a_selection_is_narrowed_in_turns_of_its_own() {
+    let (without, within) = (turns(&[]), turns(&[("anyone", "select", "a/7")]));
+    assert!(within > without + 2, "{without} turns without rights, {within} with them");
 }

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use slipring_core::access::Right;
 use slipring_core::ledger::{RecordedSubscription, SessionRecord};
-use slipring_core::{Durability, Options, Replay, SubscribeOutcome, Work};
+use slipring_core::{
+    Durability, Options, Replay, SubscribeOutcome, SubscriptionChecks, Work, selects,
+};
 use slipring_wire::{
     Packet, PacketSplit, PropertiesBuf, Reason, SubAck, Subscribe, Subscription, Unsubscribe,
     served, split_packet,
@@ -31,7 +33,7 @@ pub(crate) struct Subscribing {
 }
 
 /// The right that a subscription takes.
-fn right_of(filter: &str, options: Options) -> Right {
+pub(crate) fn right_of(filter: &str, options: Options) -> Right {
     match options.needs {
         Some(needs) if needs.is_stream() => Right::Stream,
         Some(_) => Right::Select,
@@ -48,7 +50,7 @@ impl Party {
         packet: &Subscribe<'_>,
     ) -> Result<bool, ConnectionEnd> {
         let from = self.subscribing.reasons.len();
-        let part = self.found(&packet.subscriptions[from..]);
+        let part = self.found(client, packet, from);
         if part.len() == packet.subscriptions.len() {
             self.enter(client, packet)?;
             return Ok(true);
@@ -73,12 +75,25 @@ impl Party {
     }
 
     /// The first of these filters: those whose parameters are found before the turn is over.
-    fn found<'a, 'p>(&mut self, wanted: &'a [Subscription<'p>]) -> &'a [Subscription<'p>] {
+    fn found<'a, 'p>(
+        &mut self,
+        client: &Arc<Client>,
+        packet: &'a Subscribe<'p>,
+        from: usize,
+    ) -> &'a [Subscription<'p>] {
+        let wanted = &packet.subscriptions[from..];
+        let checks = Choosing::new(&self.broker, client, &self.connection, &self.identity);
+        let is_selection = selects(packet.properties);
+        let right = if is_selection { Right::Select } else { Right::Subscribe };
         let work = &mut self.feed.work;
         work.go_on(); // the packet is read again in each turn
         let mut count = 0;
-        for subscription in wanted {
-            if work.is_over() || !self.broker.table.find(subscription.filter, work) {
+        for Subscription { filter, .. } in wanted {
+            // How long a refusal takes does not tell what there is.
+            let is_refused = !checks.may_subscribe(filter, is_selection);
+            let asked = ((&*self.broker, &**client), (*filter, right));
+            let find = |work| self.broker.table.find(asked.0, asked.1, work);
+            if work.is_over() || !is_refused && !find(work) {
                 break;
             }
             work.add(Work::FILTER);

@@ -38,6 +38,8 @@ impl BytesColumn {
 pub struct MessageColumns {
     /// Where the next read starts: after the last message here, and after offsets that no message has.
     pub end: u64,
+    /// How many messages before `end` a broker has withheld from this reader.
+    pub withheld: u64,
     /// Offset of each message.
     pub offset: Vec<i64>,
     /// Receive time, nanoseconds since the Unix epoch, UTC.

@@ -240,7 +240,10 @@ impl MessageColumns {
                 return Err(Flaw::BodyDamaged);
             }
             if body.is_empty() {
-                self.end = self.end.max(first.min(range.end)); // withheld: this reader may not have them
+                // Withheld: this reader may not have them.
+                let end = first.min(range.end);
+                self.withheld += end - header.base_offset.max(range.start);
+                self.end = self.end.max(end);
                 continue;
             }
             match self.take(&header, body, &limits) {

@@ -112,6 +112,7 @@ fn a_reader_that_may_not_have_all_gets_the_rest_with_the_same_offsets() {
                 let offsets: Vec<u64> =
                     got.offset.iter().map(|offset| u64::try_from(*offset).unwrap()).collect();
                 assert_eq!(offsets, wanted);
+                assert_eq!(got.withheld + wanted.len() as u64, end - start);
                 for (at, offset) in offsets.iter().enumerate() {
                     let row = (offset - start) as usize;
                     assert_eq!(got.payload.get(at), here.payload.get(row));

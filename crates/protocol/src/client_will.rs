@@ -15,16 +15,23 @@ pub struct ClientWill {
     pub retain: bool,
     /// Seconds that the broker waits for the client to come back before it publishes it.
     pub delay_s: u32,
+    /// Those of the message, as [`super::MessageProperties`] encodes them.
+    pub properties: PropertiesBuf,
 }
+
+/// Bytes of the properties, at most.
+const PROPERTIES_BYTES_MAX: usize = 65_535;
 
 impl ClientWill {
     /// Whether CONNECT can carry it.
     pub fn fits(&self) -> bool {
-        check_topic(&self.topic).is_ok() && u16::try_from(self.payload.len()).is_ok()
+        check_topic(&self.topic).is_ok()
+            && u16::try_from(self.payload.len()).is_ok()
+            && self.properties.borrow().encoded().len() <= PROPERTIES_BYTES_MAX
     }
 
     pub(super) fn properties(&self) -> PropertiesBuf {
-        let mut properties = PropertiesBuf::new();
+        let mut properties = self.properties.clone();
         if self.delay_s > 0 {
             properties.push(PropertyId::WillDelayInterval, Value::Four(self.delay_s));
         }

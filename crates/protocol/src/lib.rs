@@ -243,7 +243,7 @@ impl ClientProtocol {
                 let loss = loss.clone().unwrap_or(ConnectionLoss::CloseTimeout(*timeout));
                 self.end(Some(loss));
             }
-            Phase::Away { until, .. } if now >= *until && !self.proving.lacks_token => {
+            Phase::Away { until, .. } if now >= *until && !self.proving.lacks_token() => {
                 self.begin(now);
             }
             Phase::Open => match self.keep_alive.due(now) {

@@ -132,9 +132,13 @@ impl ConnectionLoss {
         }
     }
 
-    /// Whether the broker ended a connection because its proof, such as a token, has ended.
+    /// Whether the broker did not take the proof, such as a token: it may have ended, or not have begun by the
+    /// broker's clock.
     pub(super) fn is_end_of_proof(&self) -> bool {
-        matches!(self, Self::Disconnected { reason: Reason::NotAuthorized, .. })
+        let (Self::Disconnected { reason, .. } | Self::Refused { reason, .. }) = self else {
+            return false;
+        };
+        matches!(reason, Reason::NotAuthorized | Reason::BadUserNameOrPassword)
     }
 
     /// What a person can do about it.
@@ -207,7 +211,8 @@ fn refused_advice(reason: Reason) -> &'static str {
             "check the user name and the password, or ask whoever runs the broker for access"
         }
         Reason::NotAuthorized | Reason::Banned => {
-            "give a user name and a password, or a token, or ask whoever runs the broker for access"
+            "give a user name and a password, or a token (`slipring login` keeps one for commands), \
+             or ask whoever runs the broker for access"
         }
         _ => "try again later; the broker's log says more",
     }

@@ -19,8 +19,28 @@ pub(super) struct Proving {
     begun: u64,
     /// AUTH 0x19 waits for its answer.
     again: bool,
-    /// There is no connection, and no new token for the next one yet.
-    pub lacks_token: bool,
+    /// A newer token came meanwhile. It is proved when the answer is there.
+    has_newer: bool,
+    wanted: WantedToken,
+}
+
+/// What the next connection waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum WantedToken {
+    /// It may begin.
+    #[default]
+    Nothing,
+    /// A token from the owner, which may be the same one.
+    Any,
+    /// Another one: the broker has refused a connection with this one.
+    Other,
+}
+
+impl Proving {
+    /// Whether there is no connection, and no token for the next one yet.
+    pub fn lacks_token(&self) -> bool {
+        self.wanted != WantedToken::Nothing
+    }
 }
 
 impl ClientProtocol {
@@ -46,15 +66,33 @@ impl ClientProtocol {
 
     /// Takes another password or token. An open connection proves it at once, if the method allows that; each
     /// further connection begins with it.
-    pub fn renew(&mut self, secret: Zeroizing<Vec<u8>>) {
+    ///
+    /// Returns whether it is taken: not if it is empty or no packet can carry it, and not if the broker has
+    /// just refused a connection with the same one.
+    pub fn renew(&mut self, secret: Zeroizing<Vec<u8>>) -> bool {
+        let is_same = self.options.credentials.secret() == secret.as_slice();
+        let fits = !secret.is_empty() && u16::try_from(secret.len()).is_ok();
+        if !fits || (is_same && self.proving.wanted == WantedToken::Other) {
+            return false;
+        }
         self.options.credentials.password = Some(secret);
         self.proving.keys = None;
-        self.proving.lacks_token = false;
-        if matches!(self.phase, Phase::Open) && !self.proving.again {
-            if let Some(properties) = self.begin_proof() {
-                self.proving.again = true;
-                self.write_auth(Reason::ReAuthenticate, &properties);
-            }
+        self.proving.wanted = WantedToken::Nothing;
+        if matches!(self.phase, Phase::Open) {
+            self.prove_again();
+        }
+        true
+    }
+
+    /// One exchange at a time: a token that comes during one is proved after it.
+    fn prove_again(&mut self) {
+        self.proving.has_newer = self.proving.again;
+        if self.proving.again {
+            return;
+        }
+        if let Some(properties) = self.begin_proof() {
+            self.proving.again = true;
+            self.write_auth(Reason::ReAuthenticate, &properties);
         }
     }
 
@@ -78,6 +116,9 @@ impl ClientProtocol {
                 self.proving.again = false;
                 if self.is_broker_proved(data) {
                     events.push(ProtocolEvent::Client(ClientEvent::Authenticated));
+                    if self.proving.has_newer && matches!(self.phase, Phase::Open) {
+                        self.prove_again();
+                    }
                 }
                 Ok(())
             }
@@ -136,11 +177,18 @@ impl ClientProtocol {
     /// After a loss: another connection waits for a new token, if the owner gives one each time.
     pub(super) fn expect_token(&mut self) {
         self.proving.again = false;
-        self.proving.lacks_token = self.options.credentials.renewed;
+        self.proving.has_newer = false;
+        self.proving.wanted = match self.loss() {
+            _ if !self.options.credentials.renewed => WantedToken::Nothing,
+            Some(loss @ ConnectionLoss::Refused { .. }) if loss.is_end_of_proof() => {
+                WantedToken::Other
+            }
+            _ => WantedToken::Any,
+        };
     }
 
     /// When the next connection is made; never before there is a token for it.
     pub(super) fn next_connection(&self, until: Instant) -> Option<Instant> {
-        (!self.proving.lacks_token).then_some(until)
+        (!self.proving.lacks_token()).then_some(until)
     }
 }

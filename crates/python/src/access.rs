@@ -61,8 +61,9 @@ pub(crate) fn decide(
     let right = parse_right(right)?;
     let (identity, client_id) = identity_of(asker);
     let subject = Subject { identity: &identity, client_id: &client_id };
-    let decision = plan.access.decide(subject, right, topic);
-    Ok((decision.is_allowed, decision.rule))
+    // The answer is the one that clients get; the other look-up only names the rule.
+    let is_allowed = plan.access.allows(subject, right, topic);
+    Ok((is_allowed, plan.access.decide(subject, right, topic).rule))
 }
 
 /// Whether somebody may do this, for each of some topics.
@@ -95,15 +96,16 @@ pub(crate) fn filter_access(
     })
 }
 
-/// The indices of the rules that are about somebody, a right and a topic, or a part of a filter's topics.
+/// The rules that are about somebody, a right and a topic, or a part of a filter's topics: their indices, and
+/// whether they are about all of them.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "made from Python's values")]
-pub(crate) fn access_rules_about(
+pub(crate) fn access_rules_covering(
     rules: Vec<RuleTuple>,
     asker: Asker,
     right: &str,
     topic: &str,
-) -> PyResult<Vec<usize>> {
+) -> PyResult<Vec<(usize, bool)>> {
     let right = parse_right(right)?;
     let (identity, client_id) = identity_of(asker);
     let subject = Subject { identity: &identity, client_id: &client_id };
@@ -112,13 +114,15 @@ pub(crate) fn access_rules_about(
         // As a rule that allows: then a policy of this rule alone says whether it is about the question.
         let rule = AccessRule::parse(who, true, rights, topics).map_err(refused)?;
         let alone = AccessPolicy::enforced(vec![rule], HashMap::new());
-        let is_about = if topic.contains(['+', '#']) {
-            alone.filter_access(subject, right, topic) != FilterAccess::Nothing
+        let found = if topic.contains(['+', '#']) {
+            alone.filter_access(subject, right, topic)
+        } else if alone.allows(subject, right, topic) {
+            FilterAccess::Whole
         } else {
-            alone.allows(subject, right, topic)
+            FilterAccess::Nothing
         };
-        if is_about {
-            about.push(at);
+        if found != FilterAccess::Nothing {
+            about.push((at, found == FilterAccess::Whole));
         }
     }
     Ok(about)

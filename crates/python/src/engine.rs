@@ -91,14 +91,16 @@ impl Engine {
         py.detach(|| self.0.apply_tokens(Arc::clone(&rules.0)));
     }
 
-    /// The questions about clients since the last call; waits for one at most so many seconds.
+    /// The questions about clients since the last call, as long as fewer than `logins_max` logins were taken and not
+    /// answered; waits for one at most so many seconds.
     fn take_questions<'py>(
         &self,
         py: Python<'py>,
         wait_s: f64,
+        logins_max: usize,
     ) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let wait = Duration::try_from_secs_f64(wait_s).unwrap_or_default();
-        let asked = py.detach(|| self.0.take_questions(wait));
+        let asked = py.detach(|| self.0.take_questions(wait, logins_max));
         asked.into_iter().map(|asked| tokens::question(py, asked)).collect()
     }
 

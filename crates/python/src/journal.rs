@@ -176,6 +176,8 @@ pub(crate) struct JournalColumns {
     #[pyo3(get)]
     end: u64,
     #[pyo3(get)]
+    withheld: u64,
+    #[pyo3(get)]
     offset: Py<Buffer>,
     #[pyo3(get)]
     receive_ns: Py<Buffer>,
@@ -205,6 +207,7 @@ impl JournalColumns {
         Ok(Self {
             messages: Arc::clone(&columns),
             end: columns.end,
+            withheld: columns.withheld,
             offset: buffer(Column::Numbers(|columns| &columns.offset))?,
             receive_ns: buffer(Column::Numbers(|columns| &columns.receive_ns))?,
             receive_us: buffer(Column::Numbers(|columns| &columns.receive_us))?,

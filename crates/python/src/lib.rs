@@ -32,7 +32,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("LISTEN_PREFIXES", slipring_engine::LISTEN_PREFIXES.as_slice())?;
     client::register(module)?;
     module.add_class::<plan::Plan>()?;
-    module.add_function(wrap_pyfunction!(access::access_rules_about, module)?)?;
+    module.add_function(wrap_pyfunction!(access::access_rules_covering, module)?)?;
     module.add_class::<access_rule::NativeRule>()?;
     module.add_function(wrap_pyfunction!(plan::check_verifier, module)?)?;
     module.add_function(wrap_pyfunction!(plan::make_verifier, module)?)?;

@@ -194,7 +194,7 @@ impl Plan {
     #[expect(clippy::needless_pass_by_value, reason = "made from Python's values")]
     #[pyo3(signature = (
         limits, *, listeners, journal, priorities, table, sys_interval_s, server_reference, users,
-        anonymous, requests, access, audit, quotas, tokens=None, asks=false
+        anonymous, requests, access, audit, quotas, tokens=None, asks=false, stand_in_key=None
     ))]
     fn new(
         limits: LimitsDict,
@@ -212,8 +212,13 @@ impl Plan {
         quotas: Vec<(Vec<String>, BTreeMap<String, usize>)>,
         tokens: Option<PyRef<'_, TokenRules>>,
         asks: bool,
+        stand_in_key: Option<[u8; 32]>,
     ) -> PyResult<Self> {
         let users = make_users(users)?;
+        let users = match stand_in_key {
+            Some(key) => users.with_key(key),
+            None => users,
+        };
         let keeps_tokens = tokens.is_none();
         let tokens = tokens.map(|rules| Arc::clone(&rules.0)).unwrap_or_default();
         let plan = slipring_core::Plan {

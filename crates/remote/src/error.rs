@@ -49,12 +49,26 @@ impl RemoteError {
         matches!(self, Self::Refused(refusal) if refusal.why == RefusalReason::Busy)
     }
 
+    /// Why the broker refused what this reader proved its name with, if it did.
+    pub(crate) fn refused_proof(&self) -> Option<&ConnectionLoss> {
+        match self {
+            Self::Lost(
+                loss @ ConnectionLoss::Refused {
+                    reason: Reason::NotAuthorized | Reason::BadUserNameOrPassword,
+                    ..
+                },
+            ) => Some(loss),
+            _ => None,
+        }
+    }
+
     /// Whether a new connection a little later may succeed.
     /// `renewed`: each connection begins with the newest token.
     pub(crate) fn is_lost(&self, renewed: bool) -> bool {
         match self {
             Self::Lost(ConnectionLoss::Refused { reason, .. }) => {
                 matches!(reason, Reason::ServerBusy | Reason::ServerUnavailable)
+                    || (renewed && self.refused_proof().is_some())
             }
             Self::Lost(ConnectionLoss::Disconnected { reason, .. }) => {
                 renewed || *reason != Reason::NotAuthorized

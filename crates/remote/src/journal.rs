@@ -2,19 +2,19 @@
 //! answer, and resumes at the offset it had reached after a lost connection.
 
 use std::ops::Range;
-use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use slipring_client::{Address, ClientOptions, ClientTlsFiles, read_secret_file};
+use slipring_client::{Address, ClientOptions};
 use slipring_journal::{
     JournalAnswer, JournalIdentity, JournalRequest, MessageColumns, READ_ANSWER_HEADER_BYTES,
 };
-use slipring_protocol::{ConnectOptions, Credentials};
+use slipring_protocol::ConnectOptions;
 use slipring_wire::VARINT_MAX;
 
-use crate::RemoteError;
 use crate::connection::{JournalConnection, RequestSlot};
+use crate::token_file::TokenFile;
+use crate::{RemoteError, RemoteOptions};
 
 /// Bytes asked for in one request. The broker reads the next part while the caller uses this one.
 const ANSWER_BYTES: u32 = 1 << 20;
@@ -22,38 +22,11 @@ const ANSWER_BYTES: u32 = 1 << 20;
 const PAUSE: Duration = Duration::from_millis(20);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
-/// How to reach the broker, and how long to wait for it.
-#[derive(Clone, Debug)]
-pub struct RemoteOptions {
-    /// User name and password.
-    pub credentials: Credentials,
-    /// A file whose first line is the token; it is read again before every connection.
-    pub token_file: Option<PathBuf>,
-    /// Certificates and keys for TLS; unused unless the address asks for TLS.
-    pub tls: Option<ClientTlsFiles>,
-    /// Longest wait for the connection, and for each answer.
-    pub timeout: Duration,
-    /// How long to retry after a lost connection, or while the broker says that it is busy.
-    pub patience: Duration,
-}
-
-impl Default for RemoteOptions {
-    fn default() -> Self {
-        Self {
-            credentials: Credentials::default(),
-            token_file: None,
-            tls: None,
-            timeout: Duration::from_secs(10),
-            patience: Duration::from_secs(60),
-        }
-    }
-}
-
 /// The journal of one broker.
 pub struct RemoteJournal {
     address: Address,
     connecting: ClientOptions,
-    token_file: Option<PathBuf>,
+    token_file: Option<TokenFile>,
     patience: Duration,
     connection: Option<JournalConnection>,
     /// Known from the first answer on.
@@ -102,7 +75,7 @@ impl RemoteJournal {
         let mut journal = Self {
             address,
             connecting,
-            token_file: options.token_file,
+            token_file: options.token_file.map(TokenFile::new),
             patience: expected.map_or(Duration::ZERO, |_| options.patience),
             connection: None,
             identity: expected,
@@ -298,8 +271,7 @@ impl RemoteJournal {
         if self.connection.is_none() {
             self.prefetch = None;
             if let Some(file) = &self.token_file {
-                let token = read_secret_file(file).map_err(RemoteError::Secret)?;
-                self.connecting.connect.credentials.password = Some(token);
+                self.connecting.connect.credentials.password = Some(file.token()?);
             }
             self.connection = Some(JournalConnection::open(&self.address, &self.connecting)?);
         }
@@ -320,6 +292,9 @@ impl RemoteJournal {
             if !matches!(error, RemoteError::Refused(_)) {
                 // Answers to earlier requests may still arrive on the old connection.
                 (self.connection, self.prefetch) = (None, None);
+            }
+            if let Some(file) = &mut self.token_file {
+                file.note(&error, self.connecting.connect.credentials.password.as_ref());
             }
             if !(error.is_busy() || error.is_lost(self.token_file.is_some()))
                 || Instant::now() + pause > until

@@ -8,6 +8,9 @@ mod connection;
 mod definitions;
 mod error;
 mod journal;
+mod options;
+mod token_file;
 
 pub use error::RemoteError;
-pub use journal::{RemoteJournal, RemoteOptions};
+pub use journal::RemoteJournal;
+pub use options::RemoteOptions;

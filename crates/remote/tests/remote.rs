@@ -1,14 +1,15 @@
 //! The journal read over the network from a real broker, beside the same journal read from its folder.
 
 use std::collections::HashMap;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{env, fs, process, thread};
 
 use slipring_core::access::{AccessPolicy, AccessRule};
 use slipring_core::{Authentication, Limits, Plan, Users, Verifier};
-use slipring_engine::{Engine, ListenerSettings, Settings};
+use slipring_engine::{Engine, Event, EventKind, ListenerSettings, Settings};
 use slipring_journal::{
     Batch, Journal, JournalIdentity, JournalOptions, JournalReader, MessageColumns, MessageFlags,
     RefusalReason, consumers,
@@ -178,6 +179,48 @@ fn only_a_user_with_the_right_reads_the_journal() {
     }
     let wrong = open(Some("lake"), "eraser").err().unwrap().to_string();
     assert!(wrong.contains("bad user name or password"), "{wrong}");
+}
+
+/// A plan with one user, `lake`, who has this password.
+fn lake_with(password: &[u8]) -> Plan {
+    let verifier = Verifier::new(password, b"salt of 16 bytes", 4096).unwrap();
+    let users = Users::new([("lake".into(), verifier)]).unwrap();
+    let authentication = Authentication { users, anonymous: false, ..Authentication::default() };
+    Plan { authentication, access: lake_reads(), ..Plan::default() }
+}
+
+#[test]
+fn a_reader_whose_token_is_refused_waits_until_its_file_has_another_one() {
+    let folder = Folder::new("renewed");
+    write(&folder.0, 10);
+    let engine = start(Some(&folder.0), "127.0.0.1:0", lake_with(b"first"));
+    let file = folder.0.join("token");
+    let put = move |token: &str| {
+        let next = file.with_extension("next");
+        fs::write(&next, token).unwrap();
+        fs::set_permissions(&next, fs::Permissions::from_mode(0o600)).unwrap();
+        fs::rename(&next, &file).unwrap();
+        file.clone()
+    };
+    let credentials = slipring_protocol::Credentials {
+        user: Some("lake".into()),
+        renewed: true,
+        ..Default::default()
+    };
+    let options = slipring_remote::RemoteOptions {
+        credentials,
+        token_file: Some(put("first")),
+        ..Default::default()
+    };
+    let address = format!("mqtt://{}", engine.address()).parse().unwrap();
+    let mut journal = RemoteJournal::open(address, options, None).unwrap();
+    engine.apply(lake_with(b"second")); // ends the connection
+    let reading = thread::spawn(move || journal.end_offset());
+    let until = Instant::now() + Duration::from_secs(60);
+    let refused = |event: &Event| event.kind == EventKind::AuthenticationRefused;
+    while !engine.take_events().events.iter().any(refused) && Instant::now() < until {}
+    put("second");
+    assert_eq!(reading.join().unwrap().unwrap(), 10);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 A password or a token is never an argument: every user of the machine could read it there.
 """
 
+import contextlib
 import getpass
 import logging
 import os
@@ -25,6 +26,7 @@ from slipring.credentials import (
     TOKEN_FILE,
     USER,
     BrokerCredentials,
+    token_user,
 )
 from slipring.errors import SecretError
 from slipring.journal.location import JournalBroker
@@ -86,20 +88,30 @@ class Access:
         credentials = self.credentials()
         if callable(credentials.token):
             token = stored_token(self.url)
-            credentials = BrokerCredentials(token=token, authentication=self.authentication)
+            credentials = self._made(token=token)
         return JournalBroker(self.url, credentials, ca, cert, key, self.server_name)
 
     def credentials(self) -> BrokerCredentials:
         """What was given; else what the environment has; else the token of `slipring login`."""
         if self.token_file is not None and not (self.user and self.password_file):
             return self._made(token_file=self.token_file)
-        if self.user is not None:
+        if self.user is not None and (self.password_file or PASSWORD in os.environ):
             return self._made(password=self._password())
-        if TOKEN in os.environ:
+        if TOKEN in os.environ and self._is_mine(os.environb[TOKEN.encode()]):
             return self._made(token=os.environb[TOKEN.encode()])
-        if self.cert is None and stored_token(self.url, told=True) is not None:
+        if self.cert is None and self._is_mine(self._stored()):
             return self._made(token=self._login)
-        return BrokerCredentials()
+        return BrokerCredentials() if self.user is None else self._made(password=self._password())
+
+    def _stored(self) -> bytes | None:
+        """The token of `slipring login`. One that has ended is no hindrance to a password."""
+        with contextlib.suppress(*(() if self.user is None else (SecretError,))):
+            return stored_token(self.url, told=True)
+        return None
+
+    def _is_mine(self, token: bytes | None) -> bool:
+        """Whether it is a token of the user that was named, if one was."""
+        return token is not None and self.user in (None, token_user(token))
 
     def _made(self, **secret: Any) -> BrokerCredentials:
         try:

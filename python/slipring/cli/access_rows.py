@@ -1,5 +1,6 @@
 """Rules, users and explanations as `slipring access` shows them."""
 
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,14 @@ def everything(console: ConsoleAccess) -> Json:
     return whole
 
 
+def change(console: ConsoleAccess, path: str, method: str, body: Json | None = None) -> Json:
+    """Change something, and say if nobody may change it back."""
+    done = ask(console, path, body, method)
+    if "warning" in done:
+        print(f"warning: {printable(done['warning'])}", file=sys.stderr)
+    return done
+
+
 def status_of_file(file: Path) -> Json:
     """The same for a config file with its folder and its store."""
     from slipring.control import load_config
@@ -45,6 +54,7 @@ def status_of_file(file: Path) -> Json:
         "wide": config.access.wide,
         "folder": config.access.folder,
         "trouble": None,
+        "warning": None,
         "rules_total": len(rules),
         "rules": rules,
         "users_total": len(users),
@@ -88,6 +98,8 @@ def _rest(status: Json) -> str:
     lines = []
     if status["trouble"]:
         lines.append(f"the files of the folder are not in force: {printable(status['trouble'])}")
+    if status["warning"]:
+        lines.append(printable(status["warning"]))
     if status["is_enforced"]:
         lines.append("what no rule allows is denied; a rule that denies wins")
     else:

@@ -84,10 +84,10 @@ def revoke(
     """
     from urllib.parse import quote
 
-    from slipring.cli.console_request import ask
+    from slipring.cli.access_rows import change
 
     for name in names:
-        ask(console, f"/api/access/rules/{quote(name, safe='')}", method="DELETE")
+        change(console, f"/api/access/rules/{quote(name, safe='')}", "DELETE")
         print(f"revoked {name}")
 
 
@@ -177,22 +177,25 @@ def import_acl(
     """
     import sys
 
+    from slipring.cli.display import printable
     from slipring.control.mosquitto_access import imported
 
-    found = imported(
-        acl.read_text(errors="surrogateescape"),
-        passwords.read_text(errors="surrogateescape") if passwords else "",
-    )
+    found = imported(_lines_of(acl), _lines_of(passwords) if passwords else "")
     print(found.toml, end="")
     for note in found.notes:
-        print(note, file=sys.stderr)
+        print(printable(note), file=sys.stderr)
+
+
+def _lines_of(file: Path) -> str:
+    """The text as it is: Mosquitto ends a line at a line feed only."""
+    return file.read_bytes().decode(errors="surrogateescape")
 
 
 def _grant(who: str, topics: list[str], console: ConsoleAccess, **rights: Any) -> None:
-    from slipring.cli.console_request import ask
+    from slipring.cli.access_rows import change
 
     rule = {"who": who.split(","), "topics": topics, **rights}
-    print(f"rule {ask(console, '/api/access/rules', rule)['rule']} is in force")
+    print(f"rule {change(console, '/api/access/rules', 'POST', rule)['rule']} is in force")
 
 
 def _pair(claim: str) -> tuple[str, str]:

@@ -103,6 +103,6 @@ def _path(name: str) -> str:
 
 
 def _ask(console: ConsoleAccess, path: str, method: str, body: Json | None = None) -> None:
-    from slipring.cli.console_request import ask
+    from slipring.cli.access_rows import change
 
-    ask(console, path, body, method)
+    change(console, path, method, body)

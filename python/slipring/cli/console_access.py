@@ -13,9 +13,10 @@ from typing import Annotated
 
 import typer
 
+from slipring.cli.access import asked_password
 from slipring.cli.option_sets import option_sets
 from slipring.cli.token_store import stored_token
-from slipring.credentials import PASSWORD, TOKEN, USER
+from slipring.credentials import PASSWORD, TOKEN, TOKEN_FILE, USER
 from slipring.errors import ConnectError
 from slipring.native import read_secret_file
 
@@ -36,8 +37,16 @@ class ConsoleAccess:
     password_file: Annotated[
         Path | None,
         typer.Option(
-            help=f"The password is its first line; else {PASSWORD}; else you are asked. A token "
-            f"in {TOKEN}, or that of `slipring login`, needs neither.",
+            help=f"The password is its first line; else {PASSWORD}; else you are asked.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            envvar=TOKEN_FILE,
+            help=f"The token is its first line; else {TOKEN}; else that of `slipring login`.",
             exists=True,
             dir_okay=False,
         ),
@@ -53,18 +62,30 @@ class ConsoleAccess:
     def authorization(self) -> str | None:
         """The header that proves who asks; None if nothing was given. A person is asked once."""
         if self.user is None:
-            token = os.environb.get(TOKEN.encode()) or stored_token(self.console)
-            return f"Bearer {token.decode()}" if token else None
-        if self.console.startswith("http://") and not self._is_on_this_machine:
-            raise ConnectError(
-                f"a password is not sent to {self.console}: whoever reads the network would have "
-                "it; use the https:// address of the console, or ssh -L"
-            )
+            token = self._token()
+            if not token:
+                return None
+            self._refuse_in_clear("token")
+            return f"Bearer {token.decode()}"
+        self._refuse_in_clear("password")
         pair = f"{self.user}:".encode() + self.password
         return f"Basic {base64.b64encode(pair).decode()}"
 
+    def _token(self) -> bytes | None:
+        if self.token_file is not None:
+            return read_secret_file(self.token_file)
+        return os.environb.get(TOKEN.encode()) or stored_token(self.console)
+
+    def _refuse_in_clear(self, secret: str) -> None:
+        if not self.console.lower().startswith("https://") and not self.is_on_this_machine:
+            raise ConnectError(
+                f"a {secret} is not sent to {self.console}: whoever reads the network would have "
+                "it; use the https:// address of the console, or ssh -L"
+            )
+
     @property
-    def _is_on_this_machine(self) -> bool:
+    def is_on_this_machine(self) -> bool:
+        """Whether no network is on the way to it."""
         from urllib.parse import urlsplit
 
         from slipring.discovery.endpoint import is_loopback
@@ -78,8 +99,7 @@ class ConsoleAccess:
             return read_secret_file(self.password_file)
         if PASSWORD in os.environ:
             return os.environb[PASSWORD.encode()]
-        answer: str = typer.prompt(f"Password of {self.user}", hide_input=True, err=True)
-        return answer.encode()
+        return asked_password(self.user)
 
 
 def with_console(command: Callable[..., None]) -> Callable[..., None]:

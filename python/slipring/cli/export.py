@@ -12,7 +12,7 @@ import typer
 from slipring.cli import interrupt
 from slipring.cli.access import Access
 from slipring.cli.display import counted
-from slipring.cli.export_samples import ExportSummary, export_samples
+from slipring.cli.export_samples import ExportSummary, export_samples, withheld_words
 from slipring.cli.option_sets import option_sets
 from slipring.cli.progress import ProgressDisplay
 from slipring.cli.recording_range import Filters, From, To, recording
@@ -57,7 +57,7 @@ def export(  # noqa: PLR0913 (each is an option, or several)
     (a row for each sample, or --wide), CSV (a row for each time, or --grid), or MCAP.
 
     The broker may be running. A file gets its name when it is complete; Ctrl-C leaves no file.
-    Damaged messages of the journal are skipped and listed, and the exit code is then 1.
+    Damaged messages are left out and listed, with exit code 1; those you may not read are counted.
 
     For example:
 
@@ -112,7 +112,8 @@ def _export_messages(
             file_format,
             lambda count, end: shown.tell(count, end - recorded.start),
         )
-    return ExportSummary(counted(exported.messages, "message"), [], exported.damaged)
+    notes = list(withheld_words(exported.withheld))
+    return ExportSummary(counted(exported.messages, "message"), notes, exported.damaged)
 
 
 def _tell(summary: ExportSummary, out: Path) -> None:

@@ -74,6 +74,16 @@ def _notes(exported: "ExportedSamples") -> Iterator[str]:
             "one, which replaced it; a long Parquet file or MCAP has them all"
         )
     yield from (f"left out: {words}" for words in skipped_words(exported.skipped))
+    yield from withheld_words(exported.withheld)
+
+
+def withheld_words(withheld: int) -> Iterator[str]:
+    """The messages that the broker kept back, in words."""
+    if withheld:
+        yield (
+            f"left out: {counted(withheld, 'message')} that you may not read; "
+            "that needs the right `journal` on their topics"
+        )
 
 
 def skipped_words(skipped: "SkippedFrames") -> Iterator[str]:

@@ -9,9 +9,9 @@ import typer
 from slipring.cli.console_access import ConsoleAccess, with_console
 from slipring.cli.console_request import ask
 from slipring.cli.display import printable
-from slipring.cli.token_store import forget_token, keep_token, store_file
+from slipring.cli.token_store import check_address, forget_token, keep_token, store_file
 from slipring.client.connecting import URL
-from slipring.credentials import token_end_s
+from slipring.credentials import USER, token_end_s
 from slipring.errors import ConnectError, SecretError
 
 BrokerUrl = Annotated[str, typer.Argument(metavar="URL", help="The broker, as other commands say.")]
@@ -29,7 +29,8 @@ def login(url: BrokerUrl = URL, *, console: ConsoleAccess) -> None:
 
         slipring sub --url mqtts://broker.example 'gripen/#'
     """
-    name = console.user or typer.prompt("User", err=True)
+    check_address(url)
+    name = console.user or _asked_user()
     access = replace(console, user=name)
     asked = {"user": name, "password": access.password.decode()}
     answer = ask(access, "/api/token", asked)
@@ -52,6 +53,14 @@ def logout(url: BrokerUrl = URL) -> None:
     if not forget_token(url):
         raise SecretError(f"you are not logged in at {url}; {store_file()} has no token for it")
     print(f"logged out of {printable(url)}", file=sys.stderr)
+
+
+def _asked_user() -> str:
+    print("User: ", end="", file=sys.stderr, flush=True)
+    name = sys.stdin.readline().strip()
+    if not name:
+        raise SecretError(f"no user name was given: give --user, or set {USER}")
+    return name
 
 
 def _length(seconds: object) -> str:

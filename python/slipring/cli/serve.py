@@ -16,7 +16,7 @@ from slipring.control.listener import MQTT
 from slipring.control.memory import share_free_memory
 from slipring.control.systemd import tell_reloading, tell_systemd
 from slipring.discovery.endpoint import Endpoint
-from slipring.errors import ConfigError, SlipringError
+from slipring.errors import SlipringError
 from slipring.native import forbid_core_dumps
 
 log = logging.getLogger("slipring.serve")
@@ -47,13 +47,14 @@ async def _serve(config: Config, read: Read | None) -> None:
     elif signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as `nohup` sets it
         loop.add_signal_handler(signal.SIGHUP, stop.set)
     broker = Broker(config)
+    broker.on_config = _guard_memory
     # What the start made stays. Without this, each full collection of garbage looks at it again:
     # with 100,000 rules that stops Python, and with it the console, for 0.2 s.
     gc.freeze()
     try:
         console = _console(broker)
     except SlipringError:
-        broker.engine.stop()
+        broker.abandon()
         raise
     if console:
         scheme, _, address = console.url.partition("://")
@@ -91,10 +92,13 @@ async def _reload(broker: Broker, read: Read) -> None:
     """Read the file again; a file with a mistake changes nothing."""
     try:
         await broker.reload(read)
-    except ConfigError as error:
+    except SlipringError as error:
         log.error("config: nothing is changed: %s", error)  # noqa: TRY400 (the mistake is not ours)
         return
-    _guard_memory(broker.config)
+    except Exception:
+        # Our mistake; but the next signal must be heard: it may take a right back.
+        log.exception("config: it is not certain what has changed")
+        return
     log_to_stderr(broker.config.log.level, broker.config.log.format)
 
 

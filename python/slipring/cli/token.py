@@ -103,16 +103,16 @@ def revoke(
 
         slipring token revoke --user anna --config broker.toml
     """
-    from slipring.control.token_sections import LIFETIME_MAX_S
+    from slipring.control.token_folder import KEPT_S
 
     if (token_id is None) == (user is None):
         raise TokenError("name either the id of a token or --user NAME")
-    folder, now_s = _folder(_config(config, data)), int(time.time())
+    folder, now_s = _folder(_known(config, data)), int(time.time())
     if user is not None:
         folder.revoke_user(user, now_s)
         print(f"revoked: all tokens of {user} made until {_time(now_s)}")
     elif token_id is not None:
-        folder.revoke_token(token_id, now_s + 2 * LIFETIME_MAX_S)
+        folder.revoke_token(token_id, now_s + KEPT_S)
         print(f"revoked: {token_id}")
 
 
@@ -130,7 +130,7 @@ def rotate(
 
         slipring token rotate --config broker.toml
     """
-    made = _folder(_config(config, data)).rotate(time.time(), keeps=not at_once)
+    made = _folder(_known(config, data)).rotate(time.time(), keeps=not at_once)
     print(f"signs from now on: {made.id}")
 
 
@@ -150,6 +150,17 @@ def _config(config: Path | None, data: Path | None) -> "Config":
     from slipring.control import load_config
 
     return load_config(config, data=data)
+
+
+def _known(config: Path | None, data: Path | None) -> "Config":
+    """The same, if there is such a broker: what is taken back elsewhere would still be accepted."""
+    found = _config(config, data)
+    if config is None and data is None and not found.token_folder.exists():
+        raise TokenError(
+            f"there are no tokens in {found.token_folder}, and nothing is changed; name the broker "
+            "with --config FILE or --data DIR"
+        )
+    return found
 
 
 def _folder(config: "Config") -> Any:

@@ -1,20 +1,25 @@
 """The tokens of `slipring login`: one for each broker, in a file that only its owner can read."""
 
 import contextlib
+import fcntl
 import json
 import os
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from slipring.cli.display import printable
+from slipring.client.connecting import URL
 from slipring.credentials import token_end_s
-from slipring.errors import SecretError
+from slipring.errors import ConnectError, SecretError
 from slipring.native import check_secret_file
 
 PORTS = {"mqtt": 1883, "mqtts": 8883, "ws": 80, "wss": 443, "http": 80, "https": 443}
+BROKERS = ("mqtt", "mqtts", "ws", "wss")
 SOON_S = 600
 """A token that ends earlier than this is told of."""
 
@@ -41,6 +46,17 @@ def broker_key(url: str) -> str:
     return f"{parts.scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
+def check_address(url: str) -> None:
+    """Refuse an address that no command could use, before anything is kept for it."""
+    if url.startswith("unix:"):
+        return
+    parts = urlsplit(url)
+    if parts.scheme not in BROKERS or not parts.hostname:
+        raise ConnectError(f"'{printable(url)}' is not the address of a broker, such as {URL}")
+    if parts.username is not None:
+        raise ConnectError("an address has no user name in it; give --user beside it")
+
+
 def stored_token(url: str, *, told: bool = False) -> bytes | None:
     """The token for an address; None if there is none. Raises SecretError if it has ended.
 
@@ -63,19 +79,34 @@ def stored_token(url: str, *, told: bool = False) -> bytes | None:
 
 def keep_token(addresses: list[str], token: str) -> None:
     """Keeps a token for a broker, under each of its addresses."""
-    kept = _read()
-    kept.update({broker_key(url): token for url in addresses})
-    _write(kept)
+    with _locked():
+        kept = _read()
+        kept.update({broker_key(url): token for url in addresses})
+        _write(kept)
 
 
 def forget_token(url: str) -> bool:
     """Forgets a broker's token under all its addresses; False if there was none."""
-    kept = _read()
-    token = kept.get(broker_key(url))
-    if token is None:
-        return False
-    _write({key: one for key, one in kept.items() if one != token})
-    return True
+    with _locked():
+        kept = _read()
+        token = kept.get(broker_key(url))
+        if token is None:
+            return False
+        _write({key: one for key, one in kept.items() if one != token})
+        return True
+
+
+@contextlib.contextmanager
+def _locked() -> Iterator[None]:
+    """Let no other login change the file meanwhile: it would lose what this one writes."""
+    folder = store_file().parent
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _read() -> dict[str, Any]:
@@ -94,7 +125,6 @@ def _read() -> dict[str, Any]:
 def _write(kept: dict[str, Any]) -> None:
     """Replaces the file as a whole, so that nobody reads half of it."""
     file = store_file()
-    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=".tokens-")  # made with 0600
     try:
         with os.fdopen(descriptor, "w") as stream:

@@ -11,7 +11,12 @@ from slipring.client.connection import ClientConnection
 from slipring.client.renewal import Renewal
 from slipring.client.tls import Tls
 from slipring.client.will import Will
-from slipring.credentials import Authentication, BrokerCredentials, TokenSource
+from slipring.credentials import (
+    Authentication,
+    BrokerCredentials,
+    TokenSource,
+    warn_of_plain_text,
+)
 from slipring.native import Client
 
 URL = "mqtt://127.0.0.1:1883"
@@ -122,6 +127,7 @@ class Connecting:
 
     async def _open(self) -> Bus:
         is_durable = self._options["session_expiry_s"] > 0
+        warn_of_plain_text(self._url, self._credentials)
         secret = await self._credentials.secret(self._url)
         credentials = self._credentials.native(secret)
         native = Client(self._url, {**self._options, "credentials": credentials})

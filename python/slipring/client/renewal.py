@@ -10,7 +10,7 @@ import logging
 import time
 
 from slipring.client.changes import Changes
-from slipring.credentials import BrokerCredentials, token_end_s
+from slipring.credentials import BrokerCredentials, token_left_s
 from slipring.errors import ConnectError, SecretError
 from slipring.model import ConnectionChange
 from slipring.native import Client
@@ -22,7 +22,7 @@ MARGIN_S_MAX = 300.0
 PAUSE_S_MIN = 1.0
 """Between two questions, however soon a token ends."""
 PAUSE_S_MAX = 30.0
-"""The longest pause after a callback that failed."""
+"""The longest pause after a callback that failed, or gave a token that has ended."""
 
 _RUNNING = set[asyncio.Task[None]]()
 """The loop itself holds its tasks weakly."""
@@ -76,16 +76,30 @@ class Renewal:
                 token = await self._credentials.secret(self._native.url)
             except (ConnectError, SecretError) as error:
                 log.warning("%s; asking again", error)
-                if self._is_over():
-                    self._native.close()
+                if await self._is_over_after(attempt):
                     return
-                await asyncio.sleep(min(PAUSE_S_MIN * 2**attempt, PAUSE_S_MAX))
                 continue
             assert token is not None
-            if token != self._token or self._away_since_s is not None:
-                self._token = token
-                self._native.renew(token)
-            return
+            if self._is_taken(token):
+                return
+            log.warning("the broker at %s has refused the newest token", self._native.url)
+            if await self._is_over_after(attempt):
+                return
+
+    def _is_taken(self, token: bytes) -> bool:
+        """Gives it to the client; False if the broker has refused a connection with it."""
+        if token != self._token or self._away_since_s is not None:
+            self._token = token
+            return self._native.renew(token)
+        return True
+
+    async def _is_over_after(self, attempt: int) -> bool:
+        """Waits before the next question; ends the connection when it is too late for one."""
+        if self._is_over():
+            self._native.close()
+            return True
+        await asyncio.sleep(min(PAUSE_S_MIN * 2 ** min(attempt, 10), PAUSE_S_MAX))
+        return False
 
     def _is_over(self) -> bool:
         """Whether a lost connection has been tried for as long as it may be."""
@@ -95,8 +109,9 @@ class Renewal:
 
 def pause_s(token: bytes, now_s: float) -> float | None:
     """How long after now to ask for another token; None for a token that does not say."""
-    end_s = token_end_s(token)
-    if end_s is None:
+    left_s = token_left_s(token, now_s)
+    if left_s is None:
         return None
-    left_s = end_s - now_s
+    if left_s <= 0:
+        return PAUSE_S_MAX  # if it has ended for the broker, too, that ends the connection
     return max(left_s - min(left_s * MARGIN, MARGIN_S_MAX), PAUSE_S_MIN)

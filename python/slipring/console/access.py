@@ -48,11 +48,12 @@ def access_routes(broker: Broker) -> list[BaseRoute]:
         asked = await _asked(request, A_RULE, {"who", "topics"}, {"allow", "deny"})
         if isinstance(asked, Response):
             return asked
-        return JSONResponse({"rule": await broker.access.grant(rule_of(**asked), asker(request))})
+        name = await broker.access.grant(rule_of(**asked), asker(request))
+        return _changed(broker, {"rule": name})
 
     async def revoke(request: Request) -> Response:
         await broker.access.revoke(request.path_params["name"], asker(request))
-        return JSONResponse({"revoked": request.path_params["name"]})
+        return _changed(broker, {"revoked": request.path_params["name"]})
 
     async def add_user(request: Request) -> Response:
         asked = await _asked(request, A_USER, {"name", "verifier"}, {"roles"})
@@ -60,7 +61,7 @@ def access_routes(broker: Broker) -> list[BaseRoute]:
             return asked
         user = user_of(asked["name"], asked["verifier"], asked.get("roles", ()))
         await broker.access.add_user(user, asker(request))
-        return JSONResponse({"added": user.name})
+        return _changed(broker, {"added": user.name})
 
     async def change_user(request: Request) -> Response:
         asked = await _asked(request, A_CHANGE, set(), {"verifier", "roles"})
@@ -68,11 +69,11 @@ def access_routes(broker: Broker) -> list[BaseRoute]:
             return asked
         by = asker(request)
         await broker.access.change_user(request.path_params["name"], **_checked(asked), by=by)
-        return JSONResponse({"changed": request.path_params["name"]})
+        return _changed(broker, {"changed": request.path_params["name"]})
 
     async def remove_user(request: Request) -> Response:
         await broker.access.remove_user(request.path_params["name"], asker(request))
-        return JSONResponse({"removed": request.path_params["name"]})
+        return _changed(broker, {"removed": request.path_params["name"]})
 
     return [
         _route("/api/access", "GET", listed),
@@ -95,6 +96,7 @@ def access_status(broker: Broker, start: int = 0) -> Json:
         "wide": config.access.wide,
         "folder": config.access.folder,
         "trouble": broker.access.trouble,
+        "warning": broker.access.warning,
         "rules_total": len(list(built_in_rules())) + len(config.access.rule),
         "rules": [rule_row(*one) for one in islice(named, start, start + ROWS_MAX)],
         "users_total": len(config.user),
@@ -103,6 +105,12 @@ def access_status(broker: Broker, start: int = 0) -> Json:
             for user in config.user[start : start + ROWS_MAX]
         ],
     }
+
+
+def _changed(broker: Broker, done: Json) -> Response:
+    """What was done, and the warning if nobody may do it again."""
+    warning = broker.access.warning
+    return JSONResponse(done | {"warning": warning} if warning else done)
 
 
 def _own(user: object) -> bool:

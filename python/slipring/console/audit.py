@@ -13,7 +13,9 @@ from slipring.errors import JournalError
 
 RECORDS_SHOWN = 200
 """Records of one page, at most."""
-DIGITS_MAX = 18
+DIGITS_MAX = 19
+"""Digits of a time in nanoseconds."""
+NUMBER_MAX = (1 << 63) - 1
 NOT_KEPT = 'no audit is kept: add a [[user]], or `keep = "always"` under [audit]\n'
 
 
@@ -46,4 +48,4 @@ def audit_routes(broker: Broker) -> list[BaseRoute]:
 
 def _number(text: str) -> int | None:
     is_number = text.isascii() and text.isdigit() and len(text) <= DIGITS_MAX
-    return int(text) if is_number else None
+    return min(int(text), NUMBER_MAX) if is_number else None

@@ -14,7 +14,7 @@ from starlette.types import Scope
 from slipring.console.attempts import LoginAttempts
 from slipring.console.cookies import LoginCookie
 from slipring.console.logins import ConsoleLogin, ConsoleLogins, Person
-from slipring.console.visitor import Visitor
+from slipring.console.visitor import AREAS, Visitor
 from slipring.control import Broker
 from slipring.control.address import Address
 from slipring.errors import TokenError
@@ -28,6 +28,7 @@ NAME_MAX = 256
 BUSY_S = 5
 WRONG = "the user name or the password is wrong\n"
 SLOWED = "too many wrong passwords from this address or for this name; try again in {} s\n"
+TOKENS_SLOWED = "too many wrong tokens from this address; try again in {} s\n"
 BUSY = "too many passwords wait to be checked; try again later\n"
 OPEN_WAY = (
     "a password or a token is not taken over a network without TLS: whoever reads the network "
@@ -71,8 +72,12 @@ class Proof:
     login: ConsoleLogin | None = None
     token: str | None = None
     """The token that proved it."""
+    mark: bytes | None = None
+    """The engine's mark of the user whose password was in the request."""
     watched: str = "all"
     """How much it could watch when it came."""
+    areas: tuple[str, ...] = AREAS
+    """What it could administer then."""
     plan: int = 0
 
 
@@ -89,6 +94,8 @@ class Authenticator:
         self.cookie = LoginCookie(broker.id, is_secure=self.is_secure)
         self.outcomes = Counter(dict.fromkeys(OUTCOMES, 0))
         self._attempts = LoginAttempts()
+        # A script whose token has ended keeps nobody at its address from logging in.
+        self._token_attempts = LoginAttempts()
         self._is_closed_way = self.is_secure or listen.is_loopback
         self._checks = asyncio.Semaphore(CHECKS_MAX)
         # Threads of their own: who waits for a password keeps no other request waiting.
@@ -123,13 +130,16 @@ class Authenticator:
             return await self._by_header(claimed, self.address_of(scope))
         if (login := self._login(headers)) is not None:
             return self._proof(login.person, login)
-        return self._proof(None, None)
+        return self._proof(None)
 
     async def check(self, name: str, password: str, address: str) -> Person | Refusal:
         """Check a name and a password, when their turn has come."""
-        if refusal := self._is_not_now(address, name):
+        name = name.encode("utf-8", "replace").decode()  # half of a surrogate pair is not text
+        if refusal := self._open_way(address) or self._slowed(address, name):
             return refusal
         found = await self._checked(name, password, address)
+        if isinstance(found, Refusal):
+            return found
         if found == "busy":
             self.outcomes["busy"] += 1
             return Refusal(BUSY, 503, BUSY_S)
@@ -140,7 +150,7 @@ class Authenticator:
             self.broker.audit("login", user=name, address=address, outcome="refused", detail=detail)
             return Refusal(WRONG, 401)
         self.outcomes["accepted"] += 1
-        self._attempts.succeeded(name)
+        self._attempts.succeeded(address, name)
         return Person(name)
 
     def mark_of(self, name: str) -> bytes:
@@ -176,7 +186,7 @@ class Authenticator:
         if now == "nothing":
             return RIGHTS_GONE
         is_same = now == proof.watched and (now == "all" or proof.plan == proof.visitor.plan)
-        return None if is_same else RIGHTS_CHANGED
+        return None if is_same and proof.visitor.areas == proof.areas else RIGHTS_CHANGED
 
     def _proof_end(self, proof: Proof) -> PageEnd | None:
         """Why a visitor has to prove again who it is."""
@@ -187,6 +197,8 @@ class Authenticator:
                 return LOGIN_ENDED
             self.logins.use(login)
             return None
+        if proof.mark is not None and self.mark_of(proof.visitor.name or "") != proof.mark:
+            return USER_CHANGED
         if proof.token is not None:
             return TOKEN_ENDED if isinstance(self._by_token(proof.token), Refusal) else None
         is_open = proof.visitor.person is not None or self.broker.config.console.allow_anonymous
@@ -205,11 +217,15 @@ class Authenticator:
         return True
 
     def _proof(
-        self, person: Person | None, login: ConsoleLogin | None, token: str | None = None
+        self,
+        person: Person | None,
+        login: ConsoleLogin | None = None,
+        token: str | None = None,
+        mark: bytes | None = None,
     ) -> Proof:
         is_let_in = person is not None or self.broker.config.console.allow_anonymous
         visitor = Visitor(self.broker.engine, person, is_let_in=is_let_in)
-        return Proof(visitor, login, token, visitor.watched, visitor.plan)
+        return Proof(visitor, login, token, mark, visitor.watched, visitor.areas, visitor.plan)
 
     async def _by_header(self, claimed: list[str], address: str) -> Proof | Refusal:
         scheme, _, value = claimed[0].partition(" ")
@@ -217,19 +233,25 @@ class Authenticator:
             return self._by_bearer(value.strip(), address)
         if len(claimed) > 1 or scheme.lower() != "basic":
             return Refusal(NOT_UNDERSTOOD, 401)
-        pair = _basic(value)
-        found = await self.check(*pair, address) if pair else Refusal(NOT_UNDERSTOOD, 401)
-        return found if isinstance(found, Refusal) else self._proof(found, None)
+        if (pair := _basic(value)) is None:
+            return Refusal(NOT_UNDERSTOOD, 401)
+        mark = self.mark_of(pair[0])  # first: a password that changes meanwhile ends the proof
+        found = await self.check(*pair, address)
+        return found if isinstance(found, Refusal) else self._proof(found, mark=mark)
 
     def _by_bearer(self, token: str, address: str) -> Proof | Refusal:
-        if refusal := self._is_not_now(address, ""):
+        """Nobody guesses a token, so a right one never has to wait; wrong ones are slowed."""
+        if refusal := self._open_way(address):
             return refusal
         found = self._by_token(token)
-        if isinstance(found, Refusal):
-            self.outcomes["wrong"] += 1
-            self._attempts.failed(address)
-            return found
-        return self._proof(found, None, token)
+        if isinstance(found, Person):
+            return self._proof(found, token=token)
+        if wait_s := self._token_attempts.wait_s(address):
+            self.outcomes["slowed"] += 1
+            return Refusal(TOKENS_SLOWED.format(wait_s), 429, wait_s)
+        self.outcomes["wrong"] += 1
+        self._token_attempts.failed(address)
+        return found
 
     def _by_token(self, token: str) -> Person | Refusal:
         try:
@@ -239,19 +261,22 @@ class Authenticator:
         claims = tuple((str(name), str(value)) for name, value in found["claims"])
         return Person(found["user"], tuple(found["roles"]), claims)
 
-    def _is_not_now(self, address: str, name: str) -> Refusal | None:
-        """Why no password or token is checked now."""
-        if not self._is_closed_way and not Address(address, 0).is_loopback:
-            return Refusal(OPEN_WAY, 403)
-        if wait_s := self._attempts.wait_s(address, name):
-            self.outcomes["slowed"] += 1
-            return Refusal(SLOWED.format(wait_s), 429, wait_s)
-        return None
+    def _open_way(self, address: str) -> Refusal | None:
+        """Whether no password or token is taken, because others could read it on its way."""
+        is_safe = self._is_closed_way or Address(address, 0).is_loopback
+        return None if is_safe else Refusal(OPEN_WAY, 403)
 
-    async def _checked(self, name: str, password: str, address: str) -> str:
+    def _slowed(self, address: str, name: str) -> Refusal | None:
+        """Why no password of this name is checked now."""
+        wait_s = self._attempts.wait_s(address, name)
+        if not wait_s:
+            return None
+        self.outcomes["slowed"] += 1
+        return Refusal(SLOWED.format(wait_s), 429, wait_s)
+
+    async def _checked(self, name: str, password: str, address: str) -> str | Refusal:
         """Ask the engine on a thread: "right", "wrong" or "busy"."""
         secret = password.encode("utf-8", "replace")
-        name = name.encode("utf-8", "replace").decode()  # half of a surrogate pair is not text
         if len(secret) > PASSWORD_BYTES_MAX or not 0 < len(name) <= NAME_MAX or not secret:
             return "wrong"
         if self._waiting >= WAITING_MAX:
@@ -259,6 +284,8 @@ class Authenticator:
         self._waiting += 1
         try:
             async with self._checks:
+                if refusal := self._slowed(address, name):  # others were wrong meanwhile
+                    return refusal
                 check = self.broker.engine.check_password
                 loop, peer = asyncio.get_running_loop(), str(Address(address, 1))
                 return await loop.run_in_executor(self._threads, check, name, secret, peer)

@@ -6,7 +6,8 @@ import ssl
 from pathlib import Path
 
 from slipring.control.console import ConsoleSection
-from slipring.errors import StartError
+from slipring.errors import SecretError, StartError
+from slipring.native import check_secret_file
 
 LOOK_S = 1.0
 
@@ -55,7 +56,11 @@ class ConsoleCertificate:
     def _load(self, context: ssl.SSLContext) -> None:
         certificate, key = self._files
         try:
+            if key is not None and key.exists():
+                check_secret_file(key)
             context.load_cert_chain(certificate, key, password=_no_password)
+        except SecretError as error:
+            raise StartError(f"the console: {error}") from None
         except (OSError, ValueError) as error:
             raise StartError(
                 f"the console cannot use the certificate {certificate} with the key {key}: {error}"

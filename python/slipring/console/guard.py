@@ -11,8 +11,11 @@ SECURITY_HEADERS = {
     "frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-cache",
 }
+SECRET_HEADERS = SECURITY_HEADERS | {"cache-control": "no-store"}
+"""Those of an answer with what not everybody may see: no browser keeps it on its disk."""
 
 # RFC 9112, 3.2: a name or an address, and a port. Percent-encoding is not supported.
 _HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([0-9A-Za-z._~-]+))(?::[0-9]{0,5})?")
@@ -68,6 +71,12 @@ def host_name(host: str) -> str | None:
     if named is None:
         return None if host else ""
     return named[1] or named[2]
+
+
+def headers_of(path: str) -> dict[str, str]:
+    """Headers of every answer. The metrics and what is below /api are for one visitor only."""
+    is_secret = path == "/metrics" or path.startswith("/api/")
+    return SECRET_HEADERS if is_secret else SECURITY_HEADERS
 
 
 def has_body(headers: Iterable[tuple[bytes, bytes]]) -> bool:

@@ -9,11 +9,12 @@ from starlette.routing import BaseRoute, Route
 from slipring.console.authenticator import Authenticator, Proof, Refusal
 from slipring.console.json_body import json_body
 from slipring.console.operating import is_from_here
-from slipring.console.visitor import AREAS, Visitor, described
+from slipring.console.visitor import described
 from slipring.status.console import ConsoleVisitor
 
 LOGIN_BYTES_MAX = 16_384
 NOT_UNDERSTOOD = 'send JSON: {"user": "...", "password": "..."}\n'
+NOBODY = "log in first: there is nobody to log out\n"
 NO_USERS = "this broker has no users; the console needs no login\n"
 
 
@@ -53,10 +54,23 @@ def login_routes(authenticator: Authenticator) -> list[BaseRoute]:
             authenticator.broker.audit("logout", user=login.person.user, address=address)
         return JSONResponse({}, headers={"set-cookie": authenticator.cookie.cleared()})
 
+    async def log_out_everywhere(request: Request) -> Response:
+        user = proof_of(request).visitor.name
+        if user is None:
+            return PlainTextResponse(NOBODY, 401)
+        ended = authenticator.logins.end_all_of(user)
+        address = authenticator.address_of(request.scope)
+        detail = f"everywhere: {ended} logins"
+        authenticator.broker.audit("logout", user=user, address=address, detail=detail)
+        return JSONResponse(
+            {"ended": ended}, headers={"set-cookie": authenticator.cookie.cleared()}
+        )
+
     return [
         Route("/api/me", me),
         Route("/api/login", log_in, methods=["POST"]),
         Route("/api/logout", log_out, methods=["POST"]),
+        Route("/api/logout/everywhere", log_out_everywhere, methods=["POST"]),
     ]
 
 
@@ -70,14 +84,10 @@ def told(authenticator: Authenticator, request: Request, proof: Proof) -> Consol
         "user": visitor.name,
         "role": described(visitor) if visitor.name else None,
         "watches": visitor.watched,
-        "administers": _areas(visitor) if is_operator_here else [],
+        "administers": list(visitor.areas) if is_operator_here else [],
         "csrf": proof.login.csrf if proof.login else None,
         "oidc": oidc.name if oidc.is_on and visitor.is_restricted else None,
     }
-
-
-def _areas(visitor: Visitor) -> list[str]:
-    return [area for area in AREAS if visitor.may("administer", area)]
 
 
 def name_and_password(body: bytes) -> tuple[str, str] | None:

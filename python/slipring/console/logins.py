@@ -85,6 +85,17 @@ class ConsoleLogins:
         """An open page counts as use."""
         login.used_s = self._now_s()
 
+    def left_s(self, login: ConsoleLogin) -> float:
+        """How long a login may last in any case."""
+        return login.ends_s - self._now_s()
+
+    def end_all_of(self, user: str) -> int:
+        """End every login of a user; how many there were."""
+        own = [one for one in self._open.values() if one.person.user == user]
+        for one in own:
+            self.end_of(one)
+        return len(own)
+
     def end_of(self, login: ConsoleLogin) -> None:
         """End this login."""
         login.ends_s = self._now_s()

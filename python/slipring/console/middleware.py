@@ -10,7 +10,7 @@ from starlette.websockets import WebSocket
 
 from slipring.console.auditing import SLOWED, RequestAudit
 from slipring.console.authenticator import Authenticator, Proof, Refusal
-from slipring.console.guard import SECURITY_HEADERS, Verdict, judge
+from slipring.console.guard import SECRET_HEADERS, Verdict, headers_of, judge
 from slipring.console.listener import ConsoleListener
 from slipring.console.logins import ConsoleLogin
 from slipring.console.needs import READS, need_of
@@ -61,9 +61,8 @@ class AccessMiddleware:
             if message["type"] == "http.response.start":
                 if message["status"] == SLOWED:
                     self._audit.slowed(scope)
-                extra = [
-                    (name.encode(), value.encode()) for name, value in SECURITY_HEADERS.items()
-                ]
+                own = headers_of(scope["path"])
+                extra = [(name.encode(), value.encode()) for name, value in own.items()]
                 message["headers"] = [*message.get("headers", []), *extra]
             await send(message)
 
@@ -123,7 +122,7 @@ class AccessMiddleware:
             # Offered Basic, a browser asks for a password itself: that is for scrapers only.
             scheme = "Basic" if scope["path"] == "/metrics" else "Bearer"
             headers |= {"www-authenticate": f'{scheme} realm="slipring"'}
-        return PlainTextResponse(refusal.text, refusal.status, headers | SECURITY_HEADERS)
+        return PlainTextResponse(refusal.text, refusal.status, headers | SECRET_HEADERS)
 
 
 def _has_csrf(login: ConsoleLogin, scope: Scope) -> bool:

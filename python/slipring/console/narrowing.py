@@ -2,14 +2,11 @@
 the broker's figures.
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any, cast
 
 from slipring.console.catalog import Catalog, Json
-from slipring.console.live_message import LivePosition, live_message
 from slipring.console.visitor import Visitor
-from slipring.control import Broker
 from slipring.status.engine import BrokerFigures
 from slipring.status.message import LiveMessage
 
@@ -17,16 +14,8 @@ HIDDEN = ("rates", "table", "requests", "clients", "away", "holders", "owners", 
 """Parts of the live message that tell of others; figures are 0, lists are empty."""
 
 
-def narrow_message(
-    broker: Broker, visitor: Visitor, seen: LivePosition
-) -> tuple[str, LivePosition]:
-    """The live message after a position, as JSON, for this visitor; and the position after it."""
-    told, now_seen = live_message(broker, seen)
-    return json.dumps(narrowed(told, visitor), separators=(",", ":")), now_seen
-
-
 def narrowed(told: LiveMessage, visitor: Visitor) -> LiveMessage:
-    """A live message without what the visitor may not watch."""
+    """A live message without what the visitor may not watch; the other one stays as it is."""
     message: dict[str, Any] = dict(told)
     for part in (*BrokerFigures.__annotations__, *HIDDEN, "streams"):
         message[part] = _blank(message[part])

@@ -44,6 +44,7 @@ PATHS: dict[str, tuple[Need, Need]] = {
     "/api/me": (anybody, _nobody),
     "/api/login": (anybody, anybody),
     "/api/logout": (anybody, anybody),
+    "/api/logout/everywhere": (_nobody, anybody),
     "/api/token": (_nobody, anybody),
     "/api/overview": (watch_some, _nobody),
     "/api/live": (watch_some, _nobody),

@@ -22,8 +22,8 @@ from urllib.parse import quote, urlencode
 from slipring.console.logins import Person
 from slipring.control.oidc import OidcSection
 from slipring.control.token_sections import is_trusted_address
-from slipring.errors import TokenError
-from slipring.native import TokenRules
+from slipring.errors import SecretError, TokenError
+from slipring.native import TokenRules, read_secret_file
 
 BYTES_MAX = 256 * 1024
 METADATA_S = 300.0
@@ -110,6 +110,9 @@ class OidcClient:
         claims = [(str(name), str(value)) for name, value in found["claims"]]
         if [value for name, value in claims if name == "nonce"] != [flow.nonce]:
             raise OidcError("the provider's token is of another login")
+        # OpenID Connect Core, 3.1.3.7: one for several audiences names the one that asked for it.
+        if any(name == "azp" and value != self.section.client_id for name, value in claims):
+            raise OidcError("the provider's token was made for another client")
         kept = tuple((name, value) for name, value in claims if name != "nonce")
         return Person(found["user"], tuple(found["roles"]), kept)
 
@@ -204,8 +207,8 @@ class OidcClient:
         if file is None:
             return None
         try:
-            return file.read_text(encoding="utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
+            return read_secret_file(file).decode().strip()
+        except (SecretError, UnicodeDecodeError) as error:
             raise OidcError(f"cannot read console.oidc.client_secret_file: {error}") from None
 
 

@@ -65,6 +65,8 @@ def oidc_routes(authenticator: Authenticator) -> list[BaseRoute]:
         own = state_cookie.read(request.scope["headers"]) or ""
         if not state or not compare_digest(state.encode(), own.encode()):
             return _failed(authenticator, request, "this login was not begun by this browser")
+        if told.get("iss", section.issuer) != section.issuer:  # RFC 9207: a mix-up of providers
+            return _failed(authenticator, request, "the answer is of another provider")
         if not code:
             return _failed(authenticator, request, f"the provider says {error or 'nothing'}")
         try:

@@ -10,6 +10,7 @@ from slipring.console.authenticator import Authenticator, Refusal
 from slipring.console.json_body import json_body
 from slipring.console.login_routes import LOGIN_BYTES_MAX, name_and_password, proof_of
 from slipring.console.logins import Person
+from slipring.control.token_issuing import RESERVED, ClaimValue
 from slipring.errors import TokenError
 
 NOT_UNDERSTOOD = (
@@ -32,33 +33,49 @@ def token_route(authenticator: Authenticator) -> Route:
         found = await _who(authenticator, request, body)
         if isinstance(found, Refusal):
             return PlainTextResponse(found.text, found.status, found.headers)
-        return _issued(authenticator, request, found, wanted[0])
+        person, most_s = found
+        return _issued(authenticator, request, person, min(most_s, wanted[0] or most_s))
 
     return Route("/api/token", token, methods=["POST"])
 
 
-async def _who(authenticator: Authenticator, request: Request, body: bytes) -> Person | Refusal:
-    """Who a token is for: a name and a password, or else the login of this browser."""
+async def _who(
+    authenticator: Authenticator, request: Request, body: bytes
+) -> tuple[Person, float] | Refusal:
+    """Who a token is for, by a name and a password, or else by the login of this browser; and how
+    long it may last: beyond a login by a provider, the provider has to be asked again.
+    """
+    most_s = float(authenticator.broker.config.token.lifetime_s)
     if (pair := name_and_password(body)) is not None:
-        return await authenticator.check(*pair, authenticator.address_of(request.scope))
-    login = proof_of(request).login
-    return login.person if login is not None else Refusal(NO_PROOF, 401)
+        found = await authenticator.check(*pair, authenticator.address_of(request.scope))
+        return found if isinstance(found, Refusal) else (found, most_s)
+    if (login := proof_of(request).login) is None:
+        return Refusal(NO_PROOF, 401)
+    is_own = login.mark is not None
+    return login.person, most_s if is_own else min(most_s, authenticator.logins.left_s(login))
 
 
 def _issued(
-    authenticator: Authenticator, request: Request, person: Person, lifetime_s: float | None
+    authenticator: Authenticator, request: Request, person: Person, lasts_s: float
 ) -> Response:
-    broker = authenticator.broker
-    lasts_s = broker.config.token.lifetime_s if lifetime_s is None else lifetime_s
-    most_s = min(lasts_s, broker.config.token.lifetime_s)
+    broker, lasts_s = authenticator.broker, max(1, int(lasts_s))
     try:
-        made = broker.issue_token(person.user, person.roles, lifetime_s=int(most_s))
+        made = broker.issue_token(person.user, person.roles, _claims(person), lasts_s)
     except TokenError as error:
         return PlainTextResponse(f"{error}\n", 409)
-    detail = f"{made.id}, for {int(most_s)} s"
+    detail = f"{made.id}, for {lasts_s} s"
     address = authenticator.address_of(request.scope)
     broker.audit("token_issued", user=person.user, address=address, detail=detail)
-    return JSONResponse({"token": made.text, "user": person.user, "expires_s": int(most_s)})
+    return JSONResponse({"token": made.text, "user": person.user, "expires_s": lasts_s})
+
+
+def _claims(person: Person) -> dict[str, ClaimValue]:
+    """The claims of a login: without them, a rule that denies something by one would not hold."""
+    values: dict[str, list[str]] = {}
+    for name, value in person.claims:
+        if name not in RESERVED:
+            values.setdefault(name, []).append(value)
+    return {name: some[0] if len(some) == 1 else some for name, some in values.items()}
 
 
 def _wanted(body: bytes) -> tuple[float | None] | None:

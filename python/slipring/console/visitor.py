@@ -24,6 +24,7 @@ class Visitor:
         self._engine = engine
         self._is_let_in = is_let_in
         self._watched: tuple[int, Watched] | None = None
+        self._areas: tuple[int, tuple[str, ...]] | None = None
 
     @property
     def name(self) -> str | None:
@@ -49,6 +50,14 @@ class Visitor:
         if self._watched is None or self._watched[0] != plan:
             self._watched = (plan, self._ask_watched())
         return self._watched[1]
+
+    @property
+    def areas(self) -> tuple[str, ...]:
+        """What this visitor may administer."""
+        plan = self._engine.plans_applied
+        if self._areas is None or self._areas[0] != plan:
+            self._areas = (plan, tuple(area for area in AREAS if self.may("administer", area)))
+        return self._areas[1]
 
     @property
     def plan(self) -> int:
@@ -91,7 +100,7 @@ def described(visitor: Visitor) -> str:
     """What this visitor is, in a word or two, by the rights that it has."""
     if visitor.may("administer", "access"):
         return "administrator"
-    if any(visitor.may("administer", area) for area in AREAS):
+    if visitor.areas:
         return "operator"
     words = {"all": "viewer", "some": "viewer of some topics", "nothing": "no rights here"}
     return words[visitor.watched]

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, Field, PrivateAttr, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, PrivateAttr, model_validator
 
 from slipring.control.section import Section
 from slipring.errors import PlanError
@@ -39,6 +39,9 @@ RuleTuple = tuple[list[str], bool, list[str], list[str]]
 
 class RuleSection(Section):
     """A rule: these people may, or may not, do this on those topics. A rule that denies wins."""
+
+    # A topic and a name may begin and end with spaces; without them they are others.
+    model_config = ConfigDict(str_strip_whitespace=False)
 
     who: tuple[str, ...] = Field(
         min_length=1,

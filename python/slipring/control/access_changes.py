@@ -5,6 +5,7 @@ number of rules is done in threads, so that neither traffic nor the console wait
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 from slipring.control.access import RuleSection
 from slipring.control.access_folder import FolderState, folder_state, read_folder
 from slipring.control.access_grants import AccessGrants
+from slipring.control.access_lockout import LOCKED_OUT, NO_WAY_BACK, can_administer, is_mendable
 from slipring.control.access_merge import with_folder, with_granted
 from slipring.control.access_places import AccessTables
 from slipring.control.access_store import AccessStore
@@ -40,6 +42,8 @@ LAST_ONE = (
 )
 
 
+log = logging.getLogger("slipring.broker")
+
 NOBODY: ActedBy = {}
 """The files have changed, and nobody says who changed them."""
 
@@ -54,6 +58,8 @@ class AccessChanges:
         self.lock = asyncio.Lock()
         self.trouble: str | None = None
         """Why the files of the folder are not in force as they are; None if they are."""
+        self.warning: str | None = None
+        """That a change has taken from the last who had it the right to make another."""
         self._again_s = 0.0
         self._in_force: FolderState | str | None = None
         self._seen: FolderState | str | None = None
@@ -101,7 +107,12 @@ class AccessChanges:
     async def watch(self, stop: asyncio.Event) -> None:
         """Look at the folder until told to stop."""
         while not stop.is_set():
-            await self.look()
+            try:
+                await self.look()
+            except Exception as error:
+                # Our mistake; but who looks no more would never take a right back.
+                log.exception("access: the folder of rules could not be looked at")
+                self.trouble = f"the folder could not be looked at ({type(error).__name__})"
             try:
                 async with asyncio.timeout(LOOK_S):
                     await stop.wait()
@@ -123,6 +134,12 @@ class AccessChanges:
     def forget_folder(self) -> None:
         """Have the folder read again: another one may be meant."""
         self._in_force = None
+
+    def look_for_lockout(self, config: Config, plan: Plan) -> None:
+        """Find out whether anybody may change rights by this plan, before it comes into force."""
+        running = self._broker
+        is_lost = self.warning is not None or can_administer(running.config, running.plan)
+        self.warning = LOCKED_OUT if is_lost and not can_administer(config, plan) else None
 
     async def _read(self, folder: Path, state: FolderState | str) -> None:
         running = self._broker.config
@@ -154,6 +171,16 @@ class AccessChanges:
         told: str | Callable[[], str],
         by: ActedBy,
     ) -> None:
+        # Whoever asked may go away meanwhile: what is written must come into force, and nobody
+        # else may write before it is.
+        await asyncio.shield(self._make_change(make, told, by))
+
+    async def _make_change(
+        self,
+        make: Callable[[AccessGrants], AccessGrants],
+        told: str | Callable[[], str],
+        by: ActedBy,
+    ) -> None:
         async with self.lock:
             grants, config, plan = await asyncio.to_thread(self._changed, make)
             if grants == self.grants:
@@ -173,7 +200,10 @@ class AccessChanges:
             raise ConfigError(LAST_ONE.format("this user"))
         if running.has_users and not config.has_users:
             raise ConfigError(LAST_ONE.format("this rule"))
-        return grants, config, self._plan(config)
+        plan = self._plan(config)
+        if not is_mendable(plan) and is_mendable(self._broker.plan):
+            raise ConfigError(NO_WAY_BACK)
+        return grants, config, plan
 
     def _plan(self, config: Config) -> Plan:
         """A plan in which only rights change: the memory budget may be that of an operator."""
@@ -181,10 +211,18 @@ class AccessChanges:
         return make_plan(config, memory_bytes=budget)
 
     async def _apply(self, config: Config, plan: Plan) -> None:
+        await asyncio.to_thread(self.look_for_lockout, config, plan)
         await self._broker.apply(config, plan)
+        self.tell_lockout()
+
+    def tell_lockout(self) -> None:
+        """Write the warning into the log."""
+        if self.warning:
+            log.warning("access: %s", self.warning)
 
     def _tell(self, kind: str, text: str, by: ActedBy = NOBODY) -> None:
-        self._broker.audit("changed", **by, topic="access", detail=text)
+        outcome = "refused" if kind == "rights kept" else "ok"
+        self._broker.audit("changed", **by, topic="access", outcome=outcome, detail=text)
         text = text if text.startswith("access: ") else f"access: {text}"
         self._broker.log.write(self._broker.overview.add_own_event(kind, text, time.time_ns()))
 

@@ -5,7 +5,7 @@ Brokers let everyone in after a file was emptied (CVE-2018-12550) or could not b
 """
 
 import os
-import stat
+import time
 import tomllib
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -16,12 +16,15 @@ from slipring.control.access import RULES_MAX, TOPICS_MAX
 from slipring.control.access_places import AccessTables, PlacedRule, placed_user
 from slipring.control.mistakes import explain
 from slipring.control.section import Section
+from slipring.control.trusted_file import open_file, refuse_open, refuse_writable
 from slipring.control.users import UserSection
 from slipring.errors import ConfigError
 
 FILES_MAX = 1_000
 FILE_BYTES_MAX = 64 * 1024 * 1024
-WRITABLE_BY_OTHERS = 0o022
+SETTLED_NS = 3_000_000_000
+"""A file that changed later than this before it was read is read again the next time: within one
+step of the clock of some file systems it can change once more, and look the same."""
 
 FileState: TypeAlias = tuple[str, int, int, int, int, int]
 """What tells whether a file has changed: name, inode, size, times and mode."""
@@ -56,16 +59,24 @@ class AccessFolder:
     def read(self, folder: Path) -> AccessTables:
         """Read every file; ConfigError names the first that is refused, and why."""
         before, self._known = self._known, {}
+        read: dict[Path, FileTables] = {}
+        now_ns, count = time.time_ns(), 0
         for file in _files(folder):
             state = _state(file)
             known = before.get(file)
             tables = known[1] if known and known[0] == state else _read(file)
-            self._known[file] = state, tables
-        found = self._known.items()
+            read[file] = tables
+            if is_settled(state, now_ns):
+                self._known[file] = state, tables
+            count += len(tables.access.rule)
+            if count > RULES_MAX:
+                raise ConfigError(f"{folder} has more than {RULES_MAX} rules")
         return AccessTables(
-            tuple(rule for _, (_, tables) in found for rule in tables.access.rule),
+            tuple(rule for tables in read.values() for rule in tables.access.rule),
             tuple(
-                placed_user(user, file.name) for file, (_, tables) in found for user in tables.user
+                placed_user(user, file.name)
+                for file, tables in read.items()
+                for user in tables.user
             ),
         )
 
@@ -76,6 +87,11 @@ _FOLDER = AccessFolder()
 def read_folder(folder: Path) -> AccessTables:
     """Read every file; those that this process has read before, only if they have changed."""
     return _FOLDER.read(folder)
+
+
+def is_settled(state: FileState, now_ns: int) -> bool:
+    """Whether a file changed long enough ago that another change would show."""
+    return max(state[3:5]) < now_ns - SETTLED_NS
 
 
 def folder_state(folder: Path) -> FolderState:
@@ -94,28 +110,51 @@ def _state(file: Path) -> FileState:
 
 def _files(folder: Path) -> list[Path]:
     try:
-        refuse_writable(folder, folder.stat().st_mode)
+        refuse_writable(folder, folder.stat())
         names = [one.name for one in folder.iterdir() if one.name.endswith(".toml")]
     except OSError as error:
         raise _unreadable(folder, error) from None
     shown = sorted(name for name in names if not name.startswith("."))
+    for name in shown:
+        if ":" in name or not name.isprintable():
+            raise ConfigError(
+                f"{folder} has a file {name!a}: its rules would be named after it; give it a "
+                "name without ':' and control characters"
+            )
     if len(shown) > FILES_MAX:
         raise ConfigError(f"{folder} has {len(shown)} files of rules; at most {FILES_MAX} are read")
     return [folder / name for name in shown]
 
 
 def _read(file: Path) -> FileTables:
-    values = _toml(file, _content(file))
+    try:
+        with open_file(file) as stream:
+            seen = os.fstat(stream.fileno())
+            refuse_writable(file, seen)
+            content = stream.read(FILE_BYTES_MAX + 1)
+    except OSError as error:
+        raise _unreadable(file, error) from None
+    if len(content) > FILE_BYTES_MAX:
+        raise ConfigError(f"{file} has more than {FILE_BYTES_MAX} bytes; use several files")
+    values = _toml(file, content)
     if not values.get("access") and not values.get("user"):
         raise ConfigError(
             f"{file} has no rule and no user; if that is intended, remove it, otherwise it may be "
             "cut or half written"
         )
+    if _has_verifier(values.get("user")):
+        refuse_open(file, seen, "what checks the passwords of users")
     _name_rules(file, values)
     try:
         return FileTables.model_validate(values)
     except ValidationError as error:
         raise ConfigError(f"{file}: {explain(error, FileTables)}") from None
+
+
+def _has_verifier(users: Any) -> bool:
+    """Whether one is in the file itself, rather than in a file of its own."""
+    tables = (one for one in (users if isinstance(users, list) else ()) if isinstance(one, dict))
+    return any(isinstance(one.get("password"), str) for one in tables)
 
 
 def _name_rules(file: Path, values: dict[str, Any]) -> None:
@@ -129,37 +168,13 @@ def _name_rules(file: Path, values: dict[str, Any]) -> None:
             rule["name"] = f"{file.name}:{number}"
 
 
-def _content(file: Path) -> bytes:
-    try:
-        with file.open("rb") as stream:
-            seen = os.fstat(stream.fileno())
-            if not stat.S_ISREG(seen.st_mode):
-                raise ConfigError(f"{file} is not a file; move it out of the folder of rules")
-            refuse_writable(file, seen.st_mode)
-            content = stream.read(FILE_BYTES_MAX + 1)
-    except OSError as error:
-        raise _unreadable(file, error) from None
-    if len(content) > FILE_BYTES_MAX:
-        raise ConfigError(f"{file} has more than {FILE_BYTES_MAX} bytes; use several files")
-    return content
-
-
 def _toml(file: Path, content: bytes) -> dict[str, Any]:
     if content and not content.endswith(b"\n"):
         raise ConfigError(f"{file} does not end with a line feed: it may be cut or half written")
     try:
         return tomllib.loads(content.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a ValueError
         raise ConfigError(f"{file} is not valid TOML: {error}") from None
-
-
-def refuse_writable(path: Path, mode: int) -> None:
-    """Refuse what others than the owner could have written, unless nobody can write there."""
-    if mode & WRITABLE_BY_OTHERS and not os.statvfs(path).f_flag & os.ST_RDONLY:
-        raise ConfigError(
-            f"others can write {path} (mode {stat.S_IMODE(mode):04o}), and with it give themselves "
-            f"rights: chmod go-w {path}"
-        )
 
 
 def _unreadable(path: Path, error: OSError) -> ConfigError:

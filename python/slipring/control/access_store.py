@@ -4,10 +4,10 @@ A line of JSON is the head: the version, and the SHA-256 of the rest. Each furth
 a user. A file that is not whole is refused: it may have lost a rule that denies something.
 """
 
+import contextlib
 import hashlib
 import json
 import os
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,12 @@ from typing import Any
 from slipring.control.access_grants import AccessGrants, user_of
 from slipring.control.access_places import GRANTED, PlacedRule, placed_user
 from slipring.control.folder import make_private
+from slipring.control.trusted_file import open_file, refuse_open, refuse_writable
 from slipring.errors import ConfigError
 
 FILE = "access.jsonl"
 FORMAT = 1
 PRIVATE = 0o600
-OPEN_TO_OTHERS = 0o077
 STORE_BYTES_MAX = 1024 * 1024 * 1024
 
 FileIdentity = tuple[int, int, int] | None
@@ -37,16 +37,17 @@ class AccessStore:
     def read(self) -> AccessGrants:
         """What the file has; nothing if it is not there. ConfigError if it is not whole."""
         try:
-            with self.file.open("rb") as stream:
+            with open_file(self.file) as stream:
                 seen = os.fstat(stream.fileno())
-                self._refuse_open(seen.st_mode)
+                refuse_open(self.file, seen, "rules and users")
+                self._refuse_folder()
                 content = stream.read(STORE_BYTES_MAX)
         except FileNotFoundError:
             self._seen = None
             return AccessGrants()
         except OSError as error:
             raise ConfigError(f"cannot read {self.file}: {error.strerror}") from None
-        self._seen = (seen.st_ino, seen.st_size, seen.st_mtime_ns)
+        self._seen = _identity(seen)
         try:
             return _decoded(content)
         except (ValueError, TypeError, KeyError, RecursionError, ConfigError) as error:
@@ -59,24 +60,28 @@ class AccessStore:
     def write(self, grants: AccessGrants) -> None:
         """Replace the file. When this returns, a power cut does not undo it."""
         new = self.file.with_name(f"{FILE}.new")
+        content = _encoded(grants)
+        if len(content) > STORE_BYTES_MAX:
+            raise ConfigError(
+                f"nothing is changed: {self.file} would have more than {STORE_BYTES_MAX} bytes; "
+                "keep rules in the folder of rules instead"
+            )
         try:
             make_private(self.file.parent)
-            if self._identity() != self._seen:
+            self._refuse_folder()
+            if self._on_disk() != self._seen:
                 raise ConfigError(
                     f"another program has changed {self.file}; start the broker again to read it"
                 )
-            descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE)
-            with os.fdopen(descriptor, "wb") as stream:
-                os.fchmod(descriptor, PRIVATE)
-                stream.write(_encoded(grants))
-                stream.flush()
-                os.fsync(descriptor)
+            _write(new, content)
             new.replace(self.file)
         except OSError as error:
+            with contextlib.suppress(OSError):
+                new.unlink(missing_ok=True)
             raise ConfigError(
                 f"nothing is changed: cannot write {self.file}: {error.strerror}"
             ) from None
-        self._seen = self._identity()
+        self._seen = self._on_disk()
         try:
             _sync_folder(self.file.parent)
         except OSError as error:
@@ -85,19 +90,30 @@ class AccessStore:
                 f"of {self.file}: {error.strerror}"
             ) from None
 
-    def _identity(self) -> FileIdentity:
+    def _on_disk(self) -> FileIdentity:
         try:
-            seen = self.file.stat()
+            return _identity(self.file.stat())
         except FileNotFoundError:
             return None
-        return seen.st_ino, seen.st_size, seen.st_mtime_ns
 
-    def _refuse_open(self, mode: int) -> None:
-        if mode & OPEN_TO_OTHERS:
-            raise ConfigError(
-                f"others can read or write {self.file} (mode {stat.S_IMODE(mode):04o}), which has "
-                f"rules and users: chmod 600 {self.file}"
-            )
+    def _refuse_folder(self) -> None:
+        """Who can write the folder can take the file away, and with it every rule that denies."""
+        folder = self.file.parent
+        refuse_writable(folder, folder.stat())
+
+
+def _identity(seen: os.stat_result) -> FileIdentity:
+    return seen.st_ino, seen.st_size, seen.st_mtime_ns
+
+
+def _write(new: Path, content: bytes) -> None:
+    new.unlink(missing_ok=True)  # of a write that was cut; never follow a link
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
+    with os.fdopen(descriptor, "wb") as stream:
+        os.fchmod(descriptor, PRIVATE)
+        stream.write(content)
+        stream.flush()
+        os.fsync(descriptor)
 
 
 def _encoded(grants: AccessGrants) -> bytes:

@@ -33,6 +33,7 @@ from slipring.control.row_rates import stream_row
 from slipring.control.starting import (
     journal_folder,
     make_audit_folder,
+    make_stand_in_key,
     start_engine,
     start_tokens,
 )
@@ -43,6 +44,7 @@ from slipring.discovery.endpoint import Endpoint
 from slipring.errors import (
     ConfigError,
     EngineError,
+    PlanError,
     StartError,
     TokenError,
 )
@@ -76,12 +78,16 @@ class Broker:
         self._started_s = time.monotonic()
         self.overview = Overview()
         self.polled = asyncio.Condition()
+        self.on_config: Callable[[Config], None] = lambda _: None
+        """Called with each configuration just before it comes into force."""
         archive, folder = archive_location(config), journal_folder(config)
         share_free_memory()
         self.tokens = start_tokens(config, self._apply_tokens)
+        make_stand_in_key(config)
         self.plan = make_plan(config, self.tokens.rules)
         self.engine = start_engine(config, self.plan, folder)
         self.access = AccessChanges(self, store, grants)
+        self.tokens.note = self._note_change
         self.log = BrokerLog(config.name, self.engine)
         try:
             self.log.apply(config.log)
@@ -117,10 +123,27 @@ class Broker:
 
     async def reload(self, read: Callable[[], Config]) -> None:
         """Apply what can change while running; after a ConfigError nothing has changed."""
+        try:
+            await self._reload(read)
+        except ConfigError:
+            detail = "the file is not in force: the log says why"
+            self.audit("changed", topic="config", outcome="refused", detail=detail)
+            raise
+
+    async def _reload(self, read: Callable[[], Config]) -> None:
         async with self.access.lock:
-            found, plan = await asyncio.to_thread(self._read_again, read)
-            self.log.apply(found.config.log)
-            await self.apply(found.config, plan)
+            try:
+                found, plan = await asyncio.to_thread(self._read_again, read)
+                try:
+                    self.log.apply(found.config.log)
+                except ConfigError:
+                    await asyncio.to_thread(self.tokens.follow, self.config)
+                    raise
+                await asyncio.to_thread(self.access.look_for_lockout, found.config, plan)
+                await self.apply(found.config, plan)
+            finally:
+                # What was revoked while the plan was made is not in it.
+                await asyncio.to_thread(self.tokens.enforce)
             self.access.forget_folder()
         self._questions.follow(found.config)
         self._tls.read_all()
@@ -132,7 +155,12 @@ class Broker:
         The old plan is given up here first: so the engine is the last that has it, and frees what
         may be very many rules without the interpreter's lock.
         """
+        names = {user.name for user in config.user}
+        gone = {user.name for user in self.config.user} - names
         self.config, self.plan = config, plan
+        self.on_config(config)
+        if gone and (config.token.enabled or config.issuer):
+            await asyncio.to_thread(self.tokens.revoke_users, gone)
         await asyncio.to_thread(self.engine.apply, plan)
 
     def _read_again(self, read: Callable[[], Config]) -> tuple[Reload, Plan]:
@@ -145,7 +173,11 @@ class Broker:
             rules = self.tokens.follow(found.config)
         except TokenError as error:
             raise ConfigError(str(error)) from None
-        return found, make_plan(found.config, rules)
+        try:
+            return found, make_plan(found.config, rules)
+        except PlanError as error:
+            self.tokens.follow(self.config)
+            raise ConfigError(str(error)) from None
 
     def _tell_reload(self, found: Reload) -> None:
         for change in found.applied:
@@ -154,6 +186,7 @@ class Broker:
         is_told = any(change.key == "limits.memory_bytes" for change in found.applied)
         if not is_told and (again := self._budget.restored(self.engine)):
             log.info("config: %s", again)
+        self.access.tell_lockout()
         for change in found.waiting:
             log.warning("config: %s", waiting_text(change))
         if not found.applied and not found.waiting:
@@ -167,6 +200,9 @@ class Broker:
         Never pass a password, a token or a payload. Does nothing while no audit is kept.
         """
         self.engine.audit(kind, **fields)
+
+    def _note_change(self, kind: AuditKind, topic: str, detail: str) -> None:
+        self.audit(kind, topic=topic, detail=detail)
 
     def _apply_tokens(self, rules: TokenRules) -> None:
         self.engine.apply_tokens(rules)
@@ -209,12 +245,19 @@ class Broker:
             console=self.console,
         )
 
+    def abandon(self) -> None:
+        """End what the start began, instead of running."""
+        self.engine.stop()
+        self._questions.stop()
+        self.log.finish()
+
     async def run(self, stop: asyncio.Event) -> None:
         """Poll the engine until told to stop; then stop the engine."""
         watching = [
             asyncio.create_task(self.consumers.run(stop)),
             asyncio.create_task(self.access.watch(stop)),
             asyncio.create_task(self._tls.run(stop)),
+            asyncio.create_task(self.tokens.watch(stop)),
         ]
         try:
             await self.discovery.open()
@@ -236,7 +279,6 @@ class Broker:
 
     def poll(self) -> None:
         """Fetch events and counters once."""
-        self.tokens.poll()
         events, lost, more = self.engine.take_events()
         now_ns, now_s = time.time_ns(), time.monotonic()
         self.overview.lines_max = self.config.log.burst

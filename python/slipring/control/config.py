@@ -1,5 +1,6 @@
 """The configuration: one TOML file in which every key has a type, bounds and a description."""
 
+import os
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any
@@ -29,6 +30,7 @@ from slipring.control.token_sections import (
     TokenSection,
     refuse_twins,
 )
+from slipring.control.trusted_file import refuse_writable_by_all
 from slipring.control.users import UserSection, refuse_duplicates
 from slipring.errors import ConfigError
 
@@ -242,10 +244,11 @@ def load_config(file: Path | None = None, *, again: bool = False, **overrides: A
 def _read(file: Path) -> dict[str, Any]:
     try:
         with file.open("rb") as stream:
+            refuse_writable_by_all(file, os.fstat(stream.fileno()))
             return tomllib.load(stream)
     except OSError as error:
         raise ConfigError(f"cannot read the config file {file}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a ValueError
         raise ConfigError(f"{file} is not valid TOML: {error}") from None
 
 

@@ -15,6 +15,7 @@ from slipring.control.token_sections import HookSection
 
 ANSWER_BYTES_MAX = 64 << 10
 REMEMBERED_MAX = 10_000
+"""Clients that were allowed, and as many that were denied: invented names push out no others."""
 KNOWN_S = 24 * 3_600.0
 """How long somebody stays known while the service is away."""
 NAMES_MAX = 64
@@ -53,7 +54,8 @@ class Hook:
         self._secret = secrets.token_bytes(32)
         # Threads that ask share it; held for a moment.
         self._lock = threading.Lock()
-        self._remembered: OrderedDict[bytes, HookAnswer] = OrderedDict()
+        self._allowed: OrderedDict[bytes, HookAnswer] = OrderedDict()
+        self._denied: OrderedDict[bytes, HookAnswer] = OrderedDict()
 
     def answer(self, login: dict[str, Any]) -> tuple[bool | None, dict[str, Any] | None]:
         """Whether the client is let in, and as whom; None if nobody can say. May take a while."""
@@ -105,18 +107,25 @@ class Hook:
 
     def _find(self, key: bytes, now_s: float) -> HookAnswer | None:
         with self._lock:
-            found = self._remembered.get(key)
+            found = self._allowed.get(key) or self._denied.get(key)
             if found and (found.is_over(now_s) or now_s > found.at_s + KNOWN_S):
-                del self._remembered[key]
+                self._forget(key)
                 return None
+            if found and found.is_allowed:
+                self._allowed.move_to_end(key)
             return found
 
     def _remember(self, key: bytes, found: HookAnswer) -> None:
         with self._lock:
-            self._remembered[key] = found
-            self._remembered.move_to_end(key)
-            while len(self._remembered) > REMEMBERED_MAX:
-                self._remembered.popitem(last=False)
+            self._forget(key)
+            remembered = self._allowed if found.is_allowed else self._denied
+            remembered[key] = found
+            if len(remembered) > REMEMBERED_MAX:
+                remembered.popitem(last=False)
+
+    def _forget(self, key: bytes) -> None:
+        self._allowed.pop(key, None)
+        self._denied.pop(key, None)
 
 
 def read_answer(body: bytes, user_name: str | None, now_s: float) -> HookAnswer:
@@ -132,7 +141,7 @@ def read_answer(body: bytes, user_name: str | None, now_s: float) -> HookAnswer:
             "claims": _claims(_few(answer.get("claims", {}), dict)),
             "expires_s": _seconds(answer.get("expires_s")),
         }
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise FetchError("the answer is not as it should be") from None
     if allow is not True:
         raise FetchError("the answer's 'allow' is neither true nor false")

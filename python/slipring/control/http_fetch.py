@@ -1,12 +1,15 @@
-"""Asks a server over HTTP: bounded in time and size, no redirects, certificates checked."""
+"""Asks a server over HTTP: bounded in time and size, no redirects; certificates are checked."""
 
+import io
+import socket
 import time
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from slipring.control.token_sections import is_trusted_address
 
 if TYPE_CHECKING:
-    from urllib.request import OpenerDirector
+    from http.client import HTTPResponse
 
 CHUNK_BYTES = 16 << 10
 
@@ -24,50 +27,103 @@ def fetch(
     url: str, *, timeout_s: float, bytes_max: int, ca: str = "", body: bytes | None = None
 ) -> bytes:
     """GET, or POST a JSON body; FetchError unless the answer is 200, whole, in time and small."""
-    import urllib.error  # here, because most brokers ask nobody, and start without it
-    import urllib.request
+    from http.client import HTTPException  # here, because most brokers ask nobody
 
     if not is_trusted_address(url):
         raise FetchError(f"{url} is neither https nor on this machine")
     ends_s = time.monotonic() + timeout_s
-    request = urllib.request.Request(url, data=body, headers={"Accept": "application/json"})  # noqa: S310 (checked above)
-    if body is not None:
-        request.add_header("Content-Type", "application/json")
     try:
-        with _opener(ca).open(request, timeout=timeout_s) as answer:
+        with _opened(url, ca, ends_s) as line:
+            answer = _asked(line, url, body, ends_s)
             if answer.status != 200:
                 raise FetchError(f"the answer is {answer.status}", answer.status)
-            return _read(answer, bytes_max, ends_s)
-    except urllib.error.HTTPError as error:
-        raise FetchError(f"the answer is {error.code}", error.code) from None
-    except urllib.error.URLError as error:
-        raise FetchError(str(error.reason)) from None
-    except (OSError, ValueError) as error:
+            return _read(answer, bytes_max)
+    except TimeoutError:
+        raise FetchError("the answer takes too long") from None
+    except (OSError, ValueError, HTTPException) as error:
         raise FetchError(str(error) or type(error).__name__) from None
 
 
-def _opener(ca: str) -> "OpenerDirector":
+def _opened(url: str, ca: str, ends_s: float) -> socket.socket:
+    parts = urlsplit(url)
+    is_secure = parts.scheme == "https"
+    host, port = parts.hostname or "", parts.port or (443 if is_secure else 80)
+    line = socket.create_connection((host, port), _left(ends_s))
+    if not is_secure:
+        return line
     import ssl
-    from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, build_opener
 
-    class NoRedirect(HTTPRedirectHandler):
-        """A redirect could lead to anybody, so it is an answer like any other: refused."""
-
-        def redirect_request(self, *_: Any, **__: Any) -> None:
-            return None
-
-    context = ssl.create_default_context(cafile=ca or None)
-    return build_opener(NoRedirect, HTTPSHandler(context=context), ProxyHandler({}))
+    try:
+        line.settimeout(_left(ends_s))
+        context = ssl.create_default_context(cafile=ca or None)
+        return context.wrap_socket(line, server_hostname=host)
+    except BaseException:
+        line.close()
+        raise
 
 
-def _read(answer: IO[bytes], bytes_max: int, ends_s: float) -> bytes:
-    """Read all; a server that sends byte by byte does not get more time."""
+def _asked(line: socket.socket, url: str, body: bytes | None, ends_s: float) -> "HTTPResponse":
+    from http.client import HTTPConnection, HTTPSConnection
+
+    parts = urlsplit(url)
+    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+    connection = kind(parts.hostname or "", parts.port)
+    connection.sock = TimedSocket(line, ends_s)
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    headers = {"Accept": "application/json", "User-Agent": "slipring", "Connection": "close"}
+    if body is not None:
+        headers["Content-Type"] = "application/json"
+    connection.request("GET" if body is None else "POST", target, body, headers)
+    return connection.getresponse()
+
+
+def _read(answer: "HTTPResponse", bytes_max: int) -> bytes:
     found = bytearray()
-    read: Any = getattr(answer, "read1", answer.read)
-    while chunk := read(CHUNK_BYTES):
+    while chunk := answer.read(min(CHUNK_BYTES, bytes_max + 1)):
         found += chunk
         if len(found) > bytes_max:
             raise FetchError(f"the answer is longer than {bytes_max} bytes")
-        if time.monotonic() > ends_s:
-            raise FetchError("the answer takes too long")
+    if answer.length:  # what was announced and did not come
+        raise FetchError("the answer was cut off")
     return bytes(found)
+
+
+def _left(ends_s: float) -> float:
+    left_s = ends_s - time.monotonic()
+    if left_s <= 0:
+        raise TimeoutError
+    return left_s
+
+
+class TimedSocket:
+    """What http.client uses of a socket. All its calls together end by one time.
+
+    A time-out of the socket alone begins again with each byte that a slow server sends.
+    """
+
+    def __init__(self, line: socket.socket, ends_s: float) -> None:
+        self._line, self._ends_s = line, ends_s
+
+    def sendall(self, sent: bytes) -> None:
+        self._line.settimeout(_left(self._ends_s))
+        self._line.sendall(sent)
+
+    def makefile(self, *_: Any) -> io.BufferedReader:
+        return io.BufferedReader(TimedReader(self._line, self._ends_s))
+
+    def close(self) -> None:
+        """Nothing: http.client calls it before it reads the answer."""
+
+
+class TimedReader(io.RawIOBase):
+    """Reads from a socket until a time."""
+
+    def __init__(self, line: socket.socket, ends_s: float) -> None:
+        self._line, self._ends_s = line, ends_s
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: Any) -> int:
+        self._line.settimeout(_left(self._ends_s))
+        return self._line.recv_into(room)

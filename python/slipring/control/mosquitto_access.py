@@ -17,6 +17,7 @@ from slipring.errors import ConfigError
 READ, WRITE = ("subscribe",), ("publish", "retain")
 RIGHTS_OF = {"read": READ, "write": WRITE, "readwrite": (*WRITE, *READ), "deny": ("all",)}
 ANONYMOUS, EVERYBODY = "anonymous", "anyone"
+SPACES = " \t\n\v\f\r"
 COMMAND = "slipring access users add"
 
 
@@ -32,7 +33,8 @@ class ImportedAccess:
 class _Reading:
     """What was read so far: topics by who and access, in the order in which they came."""
 
-    who: str = ANONYMOUS
+    who: str | None = ANONYMOUS
+    """None after a line that could not be read: the topics that follow belong to nobody."""
     topics: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -52,16 +54,18 @@ def imported(acl: str, passwords: str = "") -> ImportedAccess:
 
 
 def _take(reading: _Reading, number: int, line: str) -> None:
-    line = line.rstrip("\r")
-    if not line.strip() or line.startswith("#"):
+    # Mosquitto cuts every kind of space from the end, and only spaces from the beginning.
+    if not line.rstrip(SPACES) or line.startswith("#"):
         return
-    word, _, rest = line.strip(" \t").partition(" ")
-    rest = rest.strip(" \t")
+    word, _, rest = line.rstrip(SPACES).lstrip(" ").partition(" ")
+    rest = rest.lstrip(" ")
     if word == "user" and rest:
         reading.who = f"user:{rest}"
     elif word in ("topic", "pattern") and rest:
         _take_topic(reading, number, word, rest)
     else:
+        if word not in ("topic", "pattern"):
+            reading.who = None  # perhaps it named the next user
         reading.notes.append(f"line {number} is not taken over, it is none of an ACL file: {line}")
 
 
@@ -70,7 +74,10 @@ def _take_topic(reading: _Reading, number: int, word: str, rest: str) -> None:
     if not space:
         access, topic = "readwrite", rest
     who = EVERYBODY if word == "pattern" else reading.who
-    topic = _escaped(topic.strip(" \t"), has_placeholders=word == "pattern")
+    if who is None:
+        reading.notes.append(f"line {number} is not taken over: it is not certain whose it is")
+        return
+    topic = _escaped(topic.lstrip(" "), has_placeholders=word == "pattern")
     try:
         rule_of([who], [topic], allow=RIGHTS_OF[access])
     except KeyError:

@@ -5,6 +5,7 @@ from slipring.control.config import Config
 from slipring.control.journal import DurabilitySection
 from slipring.control.memory import default_budget_bytes
 from slipring.control.priorities import PrioritySection
+from slipring.control.stand_in_key import read_stand_in_key
 from slipring.native import Plan, TokenRules
 
 
@@ -29,6 +30,7 @@ def make_plan(
         anonymous=config.allow_anonymous,
         tokens=tokens,
         asks=bool(config.hook.url),
+        stand_in_key=read_stand_in_key(config.data),
         access=policy(
             config.access,
             {user.name: user.roles for user in config.user},

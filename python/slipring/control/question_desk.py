@@ -6,6 +6,7 @@ A slow service delays only the clients that it is asked about.
 import logging
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -18,20 +19,27 @@ log = logging.getLogger("slipring.tokens")
 
 WAIT_S = 0.25
 """How soon the thread sees that it has to end."""
-KEY_THREADS = 4
 FETCH_S = 1.0
 """How often old keys are looked for."""
+NO_HOOK_LOGINS = 1
+"""Logins taken at once if there is no service: each is answered at once."""
 
 
 class QuestionDesk:
-    """Fetches questions, and has threads answer them."""
+    """Fetches questions, and has threads answer them.
+
+    Each issuer has one thread, so that a server of keys that hangs delays no other issuer.
+    """
 
     def __init__(self, engine: Engine, tokens: Tokens, config: Config) -> None:
-        """Answer nothing before `start`."""
+        """Answer nothing before `follow` finds something to answer."""
         self._engine, self._tokens = engine, tokens
         self._hook: Hook | None = None
+        self._listeners: list[str] = []
+        # Held while the threads are chosen and given work: none gets any after its end.
+        self._lock = threading.Lock()
         self._logins: ThreadPoolExecutor | None = None
-        self._keys = ThreadPoolExecutor(KEY_THREADS, "slipring-keys")
+        self._keys: dict[str, ThreadPoolExecutor] = {}
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._is_away = False
@@ -39,50 +47,70 @@ class QuestionDesk:
 
     def follow(self, config: Config) -> None:
         """Use another configuration."""
-        names = [listener.name for listener in config.listeners]
-        if config.hook.url and (self._hook is None or self._hook.section != config.hook):
-            self._hook = Hook(config.hook, names)
-            earlier = self._logins
-            self._logins = ThreadPoolExecutor(config.hook.concurrency, "slipring-hook")
-            if earlier:
-                earlier.shutdown(wait=False)
-        elif not config.hook.url:
-            self._hook = None
+        with self._lock:
+            self._follow_hook(config)
+            issuers = {section.issuer for section in config.issuer}
+            for gone in self._keys.keys() - issuers:
+                self._keys.pop(gone).shutdown(wait=False)
         if config.asks_or_checks and self._thread is None:
             self._thread = threading.Thread(target=self._run, name="slipring-questions")
             self._thread.start()
+
+    def _follow_hook(self, config: Config) -> None:
+        names = [listener.name for listener in config.listeners]
+        if not config.hook.url:
+            self._hook = None
+            return
+        if self._hook and (self._hook.section, self._listeners) == (config.hook, names):
+            return
+        self._hook, self._listeners = Hook(config.hook, names), names
+        earlier = self._logins
+        self._logins = ThreadPoolExecutor(config.hook.concurrency, "slipring-hook")
+        if earlier:
+            earlier.shutdown(wait=False)
 
     def stop(self) -> None:
         """End the threads; questions that are open stay unanswered."""
         self._stop.set()
         if self._thread:
             self._thread.join()
-        self._keys.shutdown(wait=False, cancel_futures=True)
-        if self._logins:
-            self._logins.shutdown(wait=False, cancel_futures=True)
+        for threads in [*self._keys.values(), *([self._logins] if self._logins else [])]:
+            threads.shutdown(wait=False, cancel_futures=True)
 
     def _run(self) -> None:
         fetched_s = float("-inf")
         while not self._stop.is_set():
-            for question in self._engine.take_questions(WAIT_S):
+            hook = self._hook
+            logins_max = hook.section.concurrency if hook else NO_HOOK_LOGINS
+            for question in self._engine.take_questions(WAIT_S, logins_max):
                 self._take(question)
-            if time.monotonic() >= fetched_s + FETCH_S and self._tokens.is_remote:
+            if time.monotonic() >= fetched_s + FETCH_S:
                 fetched_s = time.monotonic()
-                self._keys.submit(self._tokens.fetch_due)
+                for issuer in self._tokens.due():
+                    self._have_keys_read(issuer, self._tokens.fetch_due, issuer)
 
     def _take(self, question: dict[str, Any]) -> None:
         if question["kind"] == "keys":
-            self._keys.submit(self._answer_keys, question)
-        elif self._logins:
-            self._logins.submit(self._answer_login, question)
-        else:
-            self._engine.answer_login(question["number"], None, None)
+            issuer, asked_s = question["issuer"], time.monotonic()
+            self._have_keys_read(issuer, self._answer_keys, question["number"], issuer, asked_s)
+            return
+        with self._lock:
+            if self._hook and self._logins:
+                self._logins.submit(self._answer_login, question)
+                return
+        self._engine.answer_login(question["number"], None, None)
 
-    def _answer_keys(self, question: dict[str, Any]) -> None:
+    def _have_keys_read(self, issuer: str, read: Callable[..., None], *arguments: Any) -> None:
+        with self._lock:
+            if issuer not in self._keys:
+                self._keys[issuer] = ThreadPoolExecutor(1, "slipring-keys")
+            self._keys[issuer].submit(read, *arguments)
+
+    def _answer_keys(self, number: int, issuer: str, asked_s: float) -> None:
         try:
-            self._tokens.read_again(question["issuer"])
+            self._tokens.read_again(issuer, asked_s)
         finally:
-            self._engine.answer_keys(question["number"])
+            self._engine.answer_keys(number)
 
     def _answer_login(self, question: dict[str, Any]) -> None:
         hook, allowed, who = self._hook, None, None

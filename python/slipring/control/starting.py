@@ -9,8 +9,9 @@ from slipring.control.audit import audit_folder
 from slipring.control.config import Config
 from slipring.control.folder import make_private, open_to_others
 from slipring.control.listener import ListenerSection
+from slipring.control.stand_in_key import make_key
 from slipring.control.tokens import Tokens
-from slipring.errors import ListenError, SecretError, StartError, TokenError
+from slipring.errors import ConfigError, ListenError, SecretError, StartError, TokenError
 from slipring.native import Engine, Listener, Plan, TokenRules, check_secret_file
 
 LISTENER_KEYS = {
@@ -30,8 +31,23 @@ def start_tokens(config: Config, apply: Callable[[TokenRules], None]) -> Tokens:
         raise StartError(str(error)) from None
 
 
+def make_stand_in_key(config: Config) -> None:
+    """Make the key of stand-ins for unknown names, if there are users; StartError says why not."""
+    if not config.has_users:
+        return
+    try:
+        make_private(config.data)
+        make_key(config.data)
+    except OSError as error:
+        log.warning("no key of stand-ins for unknown names: %s; each start makes one", error)
+    except ConfigError as error:
+        raise StartError(str(error)) from None
+
+
 def start_engine(config: Config, plan: Plan, journal: Path | None) -> Engine:
     """Listen, and open the journal and the audit; StartError says why not."""
+    if config.console.oidc.client_secret_file is not None:
+        _refuse_open(config.console.oidc.client_secret_file, "console.oidc")
     make_audit_folder(config)
     try:
         return Engine(
@@ -56,11 +72,15 @@ def _processors_to_take() -> int:
 
 def _listener(section: ListenerSection) -> Listener:
     if section.key is not None and section.key.exists():
-        try:
-            check_secret_file(section.key)
-        except SecretError as error:
-            raise StartError(f"listener '{section.name}': {error}") from None
+        _refuse_open(section.key, f"listener '{section.name}'")
     return Listener(section.name, section.listen, **section.model_dump(include=LISTENER_KEYS))
+
+
+def _refuse_open(file: Path, what: str) -> None:
+    try:
+        check_secret_file(file)
+    except SecretError as error:
+        raise StartError(f"{what}: {error}") from None
 
 
 def make_audit_folder(config: Config) -> None:

@@ -7,21 +7,25 @@ import fcntl
 import json
 import os
 import secrets
-import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from slipring.control.folder import OTHERS, make_private
-from slipring.errors import PlanError, TokenError
+from slipring.control.folder import make_private
+from slipring.control.token_sections import LIFETIME_MAX_S
+from slipring.control.trusted_file import open_file, refuse_open
+from slipring.errors import ConfigError, PlanError, TokenError
 from slipring.native import make_token_key, public_token_key
 
 KEYS, REVOKED, LOCK = "keys.json", "revoked.json", "lock"
+KIND_OF = {KEYS: "keys that sign tokens", REVOKED: "what was revoked"}
 REVOKED_MAX = 100_000
 """Tokens, and users, that can be revoked at once; those that have ended are forgotten."""
+KEPT_S = 2 * LIFETIME_MAX_S
+"""A revocation is forgotten after so long: no token lasts as long."""
 KEYS_MAX = 64
 ROUND_S = 3_600
 """The end of a key's tokens is noted in steps, so that few tokens make it written again."""
@@ -128,9 +132,14 @@ class TokenFolder:
 
     def revoke_user(self, user: str, until_s: int) -> None:
         """Take back all tokens of a user that were made until now."""
+        self.revoke_users([user], until_s)
+
+    def revoke_users(self, users: Iterable[str], until_s: int) -> None:
+        """The same for several users, at once."""
         with self._locked():
             found = self.revoked()
-            self._write_revoked(Revoked(found.tokens, found.users | {user: until_s}))
+            revoked = dict.fromkeys(users, until_s)
+            self._write_revoked(Revoked(found.tokens, found.users | revoked))
 
     def stamp(self) -> tuple[object, ...]:
         """What changes when a file is replaced."""
@@ -146,22 +155,24 @@ class TokenFolder:
     def _write_revoked(self, revoked: Revoked) -> None:
         now_s = time.time()
         tokens = {name: ends_s for name, ends_s in revoked.tokens.items() if ends_s > now_s}
-        if max(len(tokens), len(revoked.users)) > REVOKED_MAX:
+        users = {name: at_s for name, at_s in revoked.users.items() if at_s > now_s - KEPT_S}
+        if max(len(tokens), len(users)) > REVOKED_MAX:
             raise TokenError(
                 f"{REVOKED_MAX} tokens or users are revoked already; rotate the keys instead: "
                 "slipring token rotate --now"
             )
-        self._write(REVOKED, {"tokens": tokens, "users": revoked.users})
+        self._write(REVOKED, {"tokens": tokens, "users": users})
 
     def _read(self, name: str) -> Any:
         file = self.path / name
         try:
-            mode = stat.S_IMODE(file.stat().st_mode)
-            if mode & OTHERS:
-                raise TokenError(f"others can read {file} (mode {mode:04o}): chmod 600 {file}")
-            return json.loads(file.read_text())
+            with open_file(file) as stream:
+                refuse_open(file, os.fstat(stream.fileno()), KIND_OF[name])
+                return json.load(stream)
         except FileNotFoundError:
             return None
+        except ConfigError as error:
+            raise TokenError(str(error)) from None
         except OSError as error:
             raise TokenError(f"cannot read {file}: {error.strerror}") from None
         except ValueError:

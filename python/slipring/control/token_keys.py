@@ -7,6 +7,7 @@ import json
 import threading
 import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from slipring.control.http_fetch import FetchError, fetch
 from slipring.control.token_sections import IssuerSection, is_trusted_address
@@ -34,6 +35,7 @@ class KeySource:
         # Held while keys are fetched, so that those who wait for them get what one fetch found.
         self._reading = threading.Lock()
         self._file_stamp: tuple[int, ...] | None = None
+        self._began_s = float("-inf")
         self._fetched_s: float | None = None
         self._left = float(REFRESH_BURST)
         self._counted_s = time.monotonic()
@@ -43,11 +45,13 @@ class KeySource:
         with self._reading:
             return self._read()
 
-    def read_if_allowed(self) -> bool:
-        """Read the keys for a token whose key is unknown, not more often than is fair."""
-        asked_s = time.monotonic()
+    def read_if_allowed(self, asked_s: float) -> bool:
+        """Read the keys for a token whose key is unknown, not more often than is fair.
+
+        The token came at `asked_s`; keys that were read since are new enough.
+        """
         with self._reading:
-            if self._fetched_s is not None and self._fetched_s > asked_s:
+            if self._began_s > asked_s:
                 return True  # somebody else has read them meanwhile
             if self.section.is_remote and not self._may_fetch(time.monotonic()):
                 return False
@@ -55,7 +59,12 @@ class KeySource:
 
     @property
     def is_due(self) -> bool:
-        """Whether the keys are to be read again: the file has changed, or they are old."""
+        """Whether the keys are to be read again: the file has changed, or they are old.
+
+        Keys that are being fetched are not.
+        """
+        if self._reading.locked():
+            return False
         if not self.section.is_remote:
             return self._stamp() != self._file_stamp
         age_s = self.section.cache_s if self.trouble is None else min(self.section.cache_s, 5)
@@ -70,10 +79,11 @@ class KeySource:
         return True
 
     def _read(self) -> bool:
+        self._began_s = time.monotonic()
         try:
             text = self._fetched() if self.section.is_remote else self._from_file()
             _, self.refused = read_token_keys(text)
-        except (FetchError, OSError, ValueError, PlanError) as error:
+        except (FetchError, OSError, ValueError, PlanError, RecursionError) as error:
             self.trouble = str(error)
             return False
         finally:
@@ -99,7 +109,7 @@ class KeySource:
         address = found.get("jwks_uri")
         if not isinstance(address, str) or not is_trusted_address(address):
             raise FetchError("discovery names no address of keys that is https")
-        if address.startswith("http:") and not self.section.issuer.startswith("http:"):
+        if urlsplit(address).scheme == "http" and not self.section.issuer.startswith("http:"):
             raise FetchError("discovery over https names keys over plain http")
         return address
 

@@ -3,10 +3,11 @@
 Files are looked at four times a second; what comes over the network is read by other threads.
 """
 
+import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -18,6 +19,9 @@ from slipring.control.token_keys import KeySource
 from slipring.control.token_sections import TokenSection
 from slipring.errors import TokenError
 from slipring.native import TokenRules
+
+LOOK_S = 0.25
+"""How often the files are looked at."""
 
 log = logging.getLogger("slipring.tokens")
 
@@ -91,6 +95,34 @@ class Tokens:
             if not source.section.is_remote and source.is_due:
                 source.read()
                 self._tell(source)
+
+    def enforce(self) -> None:
+        """Hand the engine the rules of now, after a plan that may have older ones."""
+        with self._changing:
+            self._apply(self.rules)
+
+    async def watch(self, stop: asyncio.Event) -> None:
+        """Look at the files until told to stop, on a thread: a list of revocations may be long."""
+        while not stop.is_set():
+            try:
+                await asyncio.to_thread(self.poll)
+            except Exception:
+                # Whatever it is: what is revoked next has to be heard of.
+                log.exception("cannot look at the files of tokens; trying again")
+            try:
+                async with asyncio.timeout(LOOK_S):
+                    await stop.wait()
+            except TimeoutError:
+                continue
+
+    def revoke_users(self, users: Collection[str]) -> None:
+        """Take back the tokens of users who are removed; they are on the disk when it returns."""
+        try:
+            self.folder.revoke_users(users, int(time.time()))
+        except TokenError as error:
+            named = ", ".join(sorted(users)[:4])
+            log.error("the tokens of removed users (%s, ...) stay valid: %s", named, error)  # noqa: TRY400
+        self.poll()
 
     def poll(self) -> None:
         """Look at the files, and apply what has changed."""

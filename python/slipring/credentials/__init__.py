@@ -4,7 +4,6 @@ from slipring.credentials.broker_credentials import (
     NO_CREDENTIALS,
     Authentication,
     BrokerCredentials,
-    TokenSource,
 )
 from slipring.credentials.environment import (
     AUTHENTICATION,
@@ -13,8 +12,10 @@ from slipring.credentials.environment import (
     TOKEN_FILE,
     USER,
 )
+from slipring.credentials.plain_text import warn_of_plain_text
 from slipring.credentials.spark_options import OPTION_NAMES, from_options
-from slipring.credentials.token_end import token_end_s
+from slipring.credentials.token_callback import TokenSource
+from slipring.credentials.token_end import token_end_s, token_left_s, token_user
 
 __all__ = [
     "AUTHENTICATION",
@@ -29,4 +30,7 @@ __all__ = [
     "TokenSource",
     "from_options",
     "token_end_s",
+    "token_left_s",
+    "token_user",
+    "warn_of_plain_text",
 ]

@@ -1,20 +1,20 @@
 """The credentials for one broker: checked once, then asked for the secret of each connection."""
 
 import asyncio
-import inspect
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
+from slipring.credentials.token_callback import TokenCallback, TokenSource
 from slipring.errors import ConnectError
 from slipring.native import read_secret_file
 
 Authentication = Literal["password", "scram", "token"]
-TokenSource: TypeAlias = Callable[[], str | bytes | Awaitable[str | bytes]]
 
 TOKEN_S = 60.0
 """How long a callback may take to give a token."""
+SECRET_BYTES_MAX = 65_535
+"""What a packet of MQTT carries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,9 @@ class BrokerCredentials:
     token: bytes | TokenSource | None = field(default=None, repr=False)
     token_file: str | PathLike[str] | None = None
     authentication: Authentication | None = None
+    _callback: TokenCallback = field(
+        default_factory=TokenCallback, init=False, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         given = [self.password is not None, self.token is not None, self.token_file is not None]
@@ -64,12 +67,14 @@ class BrokerCredentials:
             return self.password if self.token is None else _some(self.token, url)
         try:
             async with asyncio.timeout(TOKEN_S):
-                token = await _called(self.token)
-        except Exception as error:
+                token = await self._callback.token(self.token)
+        except (Exception, asyncio.CancelledError) as error:
+            if isinstance(error, asyncio.CancelledError) and _is_cancelled():
+                raise
             # The exception is the callback's own: its text may hold what must not be shown.
             kind = type(error).__name__
             raise ConnectError(f"the callback gave no token for {url}: {kind}") from error
-        return _some(token.encode() if isinstance(token, str) else token, url)
+        return _some(token, url)
 
     def fixed_secret(self) -> bytes | None:
         """The secret of a reader that cannot call back; a token file it reads itself."""
@@ -107,27 +112,16 @@ NO_CREDENTIALS = BrokerCredentials()
 """Those of a client that proves nothing, or proves its name with a certificate."""
 
 
-async def _called(source: TokenSource) -> str | bytes:
-    """Calls it; one that is not async runs in a thread, because it may wait."""
-    if inspect.iscoroutinefunction(source):
-        token: Any = await source()
-    else:
-        token = await asyncio.to_thread(_in_thread, source)
-        if inspect.isawaitable(token):
-            token = await token
-    if not isinstance(token, str | bytes):
-        raise TypeError(f"a token is text or bytes, not {type(token).__name__}")
-    return token
-
-
-def _in_thread(source: TokenSource) -> Any:
-    try:
-        return source()
-    except StopIteration as error:  # no future takes it: who waits would wait for ever
-        raise RuntimeError("StopIteration") from error
+def _is_cancelled() -> bool:
+    """Whether somebody cancels who waits here, rather than the callback has raised that itself."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _some(token: bytes, url: str) -> bytes:
     if not token:
         raise ConnectError(f"the token for {url} is empty")
+    if len(token) > SECRET_BYTES_MAX:
+        size = f"{len(token):,} bytes, and at most {SECRET_BYTES_MAX:,} can be sent"
+        raise ConnectError(f"the token for {url} has {size}")
     return token

@@ -10,7 +10,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from slipring.errors import JournalDamaged
 from slipring.journal.native_columns import arrow_array
+from slipring.journal.undamaged import undamaged
 from slipring.native import JournalReader
 
 Record = dict[str, Any]
@@ -75,16 +77,25 @@ class AuditReader:
         return self._reader.end_offset()
 
     def between(self, start: int, end: int) -> list[Record]:
-        """The records of a range, oldest first."""
+        """The records of a range, oldest first. A damaged part of it is one record that says so."""
         records: list[Record] = []
-        while start < end:
-            columns = self._reader.read(start, end, PAGE_BYTES)
+
+        def damaged(offset: int, damage: JournalDamaged) -> None:
+            at_ns = records[-1]["at_ns"] if records else 0
+            records.append(_unreadable(offset, min(damage.end, end), at_ns, str(damage)))
+
+        start = max(start, self._reader.first_offset)
+        for _, columns in undamaged(self._reader, start, end, PAGE_BYTES, on_damage=damaged):
             count = len(columns)
             offsets = arrow_array(pa.int64(), count, (None, columns.offset))
             payloads = arrow_array(pa.binary(), count, (None, *columns.payload))
             for offset, payload in zip(offsets.to_pylist(), payloads.to_pylist(), strict=True):
                 records.append({"offset": offset, **json.loads(payload)})
-            if columns.end <= start:
-                break
-            start = columns.end
         return records
+
+
+def _unreadable(offset: int, end: int, at_ns: int, why: str) -> Record:
+    """In place of records that cannot be read: the journal has them, but not as they were."""
+    nothing = dict.fromkeys(("user", "client", "address", "listener", "proof", "right", "topic"))
+    told = {"outcome": "lost", "detail": why, "count": end - offset, "rule": None}
+    return {"offset": offset, "at_ns": at_ns, "kind": "lost", **nothing, **told}

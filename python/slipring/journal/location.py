@@ -10,7 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeAlias, Union
 
 from slipring.archive.location import S3, ArchiveLocation
-from slipring.credentials import NO_CREDENTIALS, BrokerCredentials, from_options
+from slipring.credentials import (
+    NO_CREDENTIALS,
+    BrokerCredentials,
+    from_options,
+    warn_of_plain_text,
+)
 from slipring.errors import JournalError
 from slipring.native import JournalReader, RemoteJournal, commit_consumer
 
@@ -103,6 +108,7 @@ class JournalBroker:
 
     def open(self, identity: str | None = None) -> RemoteJournal:
         """A reader with its own connection; with an identity it refuses any other journal."""
+        warn_of_plain_text(self.url, self.credentials)
         options = {
             "identity": identity,
             "credentials": self.credentials.native(self.credentials.fixed_secret()),
@@ -212,6 +218,15 @@ JournalLocation = JournalFolder | JournalBroker | JournalArchive
 def has_consumers(location: JournalLocation) -> bool:
     """Whether it notes how far consumers are; an archive has no retention that would wait."""
     return not isinstance(location, JournalArchive) or location.broker is not None
+
+
+def broker_of(location: JournalLocation) -> JournalBroker | None:
+    """The broker that decides what may be read there; None for files."""
+    return location.broker if isinstance(location, JournalArchive) else _broker(location)
+
+
+def _broker(location: JournalFolder | JournalBroker) -> JournalBroker | None:
+    return location if isinstance(location, JournalBroker) else None
 
 
 def is_archive(path: str) -> bool:

@@ -1,5 +1,6 @@
 """The samples of a journal as Arrow record batches: a row for each, decoded in Rust (D1)."""
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -9,7 +10,7 @@ import pyarrow as pa
 from slipring.errors import JournalDamaged
 from slipring.journal.columns import record_batch
 from slipring.journal.known_parameters import KnownParameters
-from slipring.journal.location import Journal, OpenJournal
+from slipring.journal.location import Journal, JournalBroker, OpenJournal, broker_of
 from slipring.journal.native_columns import NativeColumn, arrow_array
 from slipring.journal.undamaged import undamaged
 from slipring.native import Buffer, JournalColumns, SampleDecoder
@@ -81,8 +82,13 @@ class SampleRequest:
         return {"parameters": known.chosen(self.filters), "source_ns": self.source_ns}
 
 
-# What this process knows of each journal's parameters, so that a worker reads them once.
-_known: dict[str, KnownParameters] = {}
+# What this process knows of each journal's parameters, so that a worker reads them once. By who
+# reads them, too: a broker names those that this user may read, and no others.
+_known: dict[tuple[str, JournalBroker | None], KnownParameters] = {}
+# When definitions were read again although their edition was the same, in seconds.
+_looked_s: dict[tuple[str, JournalBroker | None], float] = {}
+LOOK_S = 1.0
+"""Between two such readings; a frame of parameters that are forgotten would cause one each time."""
 
 
 @dataclass
@@ -98,9 +104,10 @@ class JournalSamples:
     def __post_init__(self) -> None:
         self._reader: OpenJournal = self.journal.open()
         self._identity = self.journal.identity
-        if self._identity not in _known:
-            _known[self._identity] = KnownParameters.of(self._reader)
-        self.known = _known[self._identity]
+        self._reads = (self._identity, broker_of(self.journal.location))
+        if self._reads not in _known:
+            _known[self._reads] = KnownParameters.of(self._reader)
+        self.known = _known[self._reads]
         """The parameters that the decoder knows."""
         self._decoder = SampleDecoder(
             self.known.json,
@@ -165,14 +172,25 @@ class JournalSamples:
 
     def _learn(self) -> bool:
         """Read the definitions again; whether they are others than those of the decoder."""
-        if self._reader.definitions_edition() != _known[self._identity].edition:
-            _known[self._identity] = KnownParameters.of(self._reader)
+        is_newer = self._reader.definitions_edition() != _known[self._reads].edition
+        if is_newer or self._may_have_more_rights():
+            _known[self._reads] = KnownParameters.of(self._reader)
         # Another reader of this process may have learned them before.
-        newest = _known[self._identity]
-        if newest.edition == self.known.edition:
+        newest = _known[self._reads]
+        if newest.json == self.known.json:
             return False
         self.known = newest
         self._decoder.learn(newest.json, self.request.selection(newest))
+        return True
+
+    def _may_have_more_rights(self) -> bool:
+        """Whether a broker may name parameters now that this user could not read before."""
+        if (
+            self._reads[1] is None
+            or time.monotonic() - _looked_s.get(self._reads, -LOOK_S) < LOOK_S
+        ):
+            return False
+        _looked_s[self._reads] = time.monotonic()
         return True
 
     def _sampled(self, start: int, end: int) -> bytes:

@@ -21,6 +21,8 @@ class ExportedMessages:
     """The result of an export."""
 
     messages: int = 0
+    withheld: int = 0
+    """Messages that the broker does not give to this user."""
     damaged: list[JournalDamaged] = field(default_factory=list)
 
 
@@ -34,6 +36,7 @@ def export(
     exported = ExportedMessages()
     with _writing(recording, stream, file_format) as write:
         for piece in recording.pieces(exported.damaged.append):
+            exported.withheld += piece.withheld
             if piece.rows.num_rows:
                 write(piece.rows)
                 exported.messages += piece.rows.num_rows

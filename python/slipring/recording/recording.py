@@ -27,6 +27,8 @@ class Piece:
 
     rows: pa.RecordBatch
     end: int
+    withheld: int = 0
+    """Messages that the broker does not give to this user."""
 
 
 class PlainSampleOffsets(NamedTuple):
@@ -107,7 +109,8 @@ class Recording:
                     at, stop = damage.end, last
                 continue
             at, stop = columns.end, stop if columns.end < stop else last
-            yield Piece(select(record_batch(columns, EXPORT.names), self.filters), at)
+            rows = select(record_batch(columns, EXPORT.names), self.filters)
+            yield Piece(rows, at, columns.withheld)
 
     def samples(self, start: int, end: int) -> PlainSampleOffsets:
         """Which plain messages of a range were samples when the broker received them."""

@@ -1,6 +1,6 @@
 //! The rights of one client, as one value that queues and selections keep.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use arc_swap::ArcSwap;
 
@@ -57,6 +57,21 @@ impl ClientRights {
         if !Arc::ptr_eq(&self.bound.load().policy, policy) {
             self.bound.store(BoundPolicy::new(policy, self.subject()));
         }
+    }
+
+    /// The policy that they are decided by now. Whoever keeps it keeps no rules.
+    pub fn policy(&self) -> Weak<AccessPolicy> {
+        Arc::downgrade(&self.bound.load().policy)
+    }
+
+    /// Whether they are decided by this policy now.
+    pub fn are_by(&self, policy: &Weak<AccessPolicy>) -> bool {
+        Weak::as_ptr(policy) == Arc::as_ptr(&self.bound.load().policy)
+    }
+
+    /// The same for a policy that somebody has now.
+    pub fn are_by_policy(&self, policy: &AccessPolicy) -> bool {
+        std::ptr::eq(Arc::as_ptr(&self.bound.load().policy), policy)
     }
 
     /// Whether the client may do this on a topic.

@@ -9,6 +9,10 @@ use crate::PlanError;
 pub struct Users {
     /// Sorted by name.
     verifiers: Vec<(Box<str>, Verifier)>,
+    /// Iterations and bytes of salt of each, sorted: adding a user changes the stand-ins of few names.
+    shapes: Box<[(u32, u8)]>,
+    /// What stand-ins for unknown names are made with; None takes the secret of the process.
+    key: Option<Digest>,
 }
 
 /// The verifier that a client's proof is compared with.
@@ -29,7 +33,18 @@ impl Users {
         if let Some(pair) = twice {
             return Err(PlanError::UserTwice { name: pair[0].0.to_string() });
         }
-        Ok(Self { verifiers })
+        let shape = |verifier: &Verifier| (verifier.iterations, verifier.salt.len() as u8);
+        let mut shapes: Box<[_]> = verifiers.iter().map(|(_, verifier)| shape(verifier)).collect();
+        shapes.sort_unstable();
+        Ok(Self { verifiers, shapes, key: None })
+    }
+
+    /// The same users, with stand-ins for unknown names that stay the same when the process starts again: else
+    /// somebody who looks before and after could tell them from users.
+    #[must_use]
+    pub fn with_key(mut self, key: [u8; 32]) -> Self {
+        self.key = Some(key);
+        self
     }
 
     /// Whether there is a user with this name.
@@ -82,14 +97,14 @@ impl Users {
 
     /// A verifier for an unknown name, which looks like one of the others.
     fn stand_in(&self, name: &str, secret: &Secret) -> Verifier {
+        let own = self.key.map(Secret::from);
+        let secret = own.as_ref().unwrap_or(secret);
         let digest = |purpose: &[u8]| -> Digest { secret.digest(&[purpose, name.as_bytes()]) };
-        let [high, low, ..] = digest(b"like");
-        let at = usize::from(u16::from_be_bytes([high, low]));
-        let like = self.verifiers.get(at % self.len().max(1)).map(|(_, verifier)| verifier);
-        let (salt_bytes, iterations) =
-            like.map_or((16, 4096), |like| (like.salt.len(), like.iterations));
+        let [a, b, c, d, ..] = digest(b"like");
+        let at = (u64::from(u32::from_be_bytes([a, b, c, d])) * self.shapes.len() as u64) >> 32;
+        let (iterations, salt_bytes) = self.shapes.get(at as usize).copied().unwrap_or((4096, 16));
         Verifier {
-            salt: digest(b"salt")[..salt_bytes].into(),
+            salt: digest(b"salt")[..usize::from(salt_bytes)].into(),
             iterations,
             stored_key: digest(b"stored key"),
             server_key: digest(b"server key"),
@@ -139,6 +154,32 @@ mod tests {
         assert!(one == stand_in("nobody", secret(1)));
         assert!(one.salt != stand_in("other", secret(1)).salt);
         assert!(one.salt != stand_in("nobody", secret(2)).salt);
+    }
+
+    #[test]
+    fn with_a_key_stand_ins_outlive_the_process_and_seldom_change_with_the_users() {
+        let stand_in = |users: &Users, name: &str, secret| {
+            users.candidate(name, &self::secret(secret)).verifier
+        };
+        let keyed = users().with_key([7; 32]);
+        assert!(stand_in(&keyed, "nobody", 1) == stand_in(&keyed, "nobody", 2));
+        assert!(stand_in(&keyed, "nobody", 1) != stand_in(&users(), "nobody", 1));
+        assert!(stand_in(&keyed, "nobody", 1) != stand_in(&users().with_key([8; 32]), "nobody", 1));
+        let crowd = |count: usize| {
+            let verifier = |number: usize| {
+                let (salt, iterations) =
+                    if number % 2 == 0 { (SALT, 4096) } else { (&SALT[..8], 9000) };
+                Verifier { salt: salt.into(), iterations, ..stand_in(&keyed, "like", 1) }
+            };
+            let named = (0..count).map(|number| (format!("user {number}"), verifier(number)));
+            Users::new(named).unwrap().with_key([7; 32])
+        };
+        let (before, after) = (crowd(1_000), crowd(1_001));
+        let names: Vec<String> = (0..1_000).map(|number| format!("nobody {number}")).collect();
+        let differ = |name: &&String| stand_in(&before, name, 1) != stand_in(&after, name, 1);
+        assert!(names.iter().filter(differ).count() < 10);
+        let long = |name: &&String| stand_in(&before, name, 1).iterations == 9000;
+        assert!((400..600).contains(&names.iter().filter(long).count()), "as often as among users");
     }
 
     #[test]

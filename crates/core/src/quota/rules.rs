@@ -1,5 +1,7 @@
 //! Quotas by user: how much each user, or each address, may have or send, as the `[[quota]]` tables say.
 
+use std::collections::HashMap;
+
 use super::Shares;
 use crate::access::{AccessPolicy, RuleError, Subject, Who};
 use crate::{Limit, Limits, Owner, Plan};
@@ -70,24 +72,46 @@ struct QuotaRule {
 
 /// All `[[quota]]` tables, in their order. For each quota the first table that is about a client and has it counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct QuotaRules(Vec<QuotaRule>);
+pub struct QuotaRules {
+    rules: Vec<QuotaRule>,
+    /// The rules that name a user, and those that may be about anybody: a client with thousands of rules about others
+    /// costs no more than one with none.
+    users: HashMap<Box<str>, Vec<usize>>,
+    general: Vec<usize>,
+}
 
 impl QuotaRules {
     /// Adds a rule.
     pub fn add<S: AsRef<str>>(&mut self, who: &[S], quotas: OwnerQuotas) -> Result<(), RuleError> {
-        let who = who.iter().map(|who| Who::parse(who.as_ref())).collect::<Result<_, _>>()?;
-        self.0.push(QuotaRule { who, quotas });
+        let who: Vec<Who> =
+            who.iter().map(|who| Who::parse(who.as_ref())).collect::<Result<_, _>>()?;
+        let at = self.rules.len();
+        for one in &who {
+            let about = match one {
+                Who::User(name) => self.users.entry(name.clone()).or_default(),
+                _ => &mut self.general,
+            };
+            if about.last() != Some(&at) {
+                about.push(at);
+            }
+        }
+        self.rules.push(QuotaRule { who, quotas });
         Ok(())
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.rules.is_empty()
     }
 
     /// The quotas of somebody.
     pub fn of(&self, policy: &AccessPolicy, subject: Subject<'_>) -> OwnerQuotas {
-        let about = self.0.iter().filter(|rule| rule.is_about(policy, subject));
+        let named = subject.identity.user.as_ref().and_then(|user| self.users.get(user));
+        let mut about: Vec<usize> =
+            named.into_iter().chain([&self.general]).flatten().copied().collect();
+        about.sort_unstable();
+        let about = about.into_iter().map(|at| &self.rules[at]);
+        let about = about.filter(|rule| rule.is_about(policy, subject));
         about.fold(OwnerQuotas::default(), |quotas, rule| quotas.or(&rule.quotas))
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
+use crate::access::{AccessPolicy, Identity, Subject};
 
 fn owner(number: u8) -> Owner {
     Owner::of(Some(&format!("user-{number}")), "127.0.0.1:1")
@@ -131,4 +132,39 @@ fn clients_of_this_machine_come_by_loopback_or_by_a_unix_socket() {
         assert!(!Owner::of(None, address).is_on_this_machine(), "{address}");
     }
     assert!(!Owner::of(Some("unix"), "127.0.0.1:1").is_on_this_machine(), "a user is no address");
+}
+
+/// The quotas as the words of docs/limits.md say them: rule by rule, key by key.
+fn naive_connections(tables: &[(Vec<String>, Option<usize>)], user: Option<&str>) -> Option<usize> {
+    let is_about = |who: &String| match who.strip_prefix("user:") {
+        Some(name) => user == Some(name),
+        None => {
+            who == "anyone"
+                || who == "known" && user.is_some()
+                || who == "anonymous" && user.is_none()
+        }
+    };
+    tables.iter().filter(|(who, _)| who.iter().any(is_about)).find_map(|(_, number)| *number)
+}
+
+proptest! {
+    #[test]
+    fn the_first_table_about_somebody_counts_as_a_naive_look_finds_it(
+        tables in prop::collection::vec((
+            prop::collection::vec("user:[abc]|anyone|known|anonymous", 1..4),
+            prop::option::of(0_usize..100),
+        ), 0..8),
+    ) {
+        let mut rules = QuotaRules::default();
+        for (who, connections) in &tables {
+            let quotas = OwnerQuotas { connections: *connections, ..OwnerQuotas::default() };
+            rules.add(who, quotas).unwrap();
+        }
+        for user in [None, Some("a"), Some("b"), Some("c"), Some("d")] {
+            let identity = user.map_or_else(|| Identity::clone(Identity::anonymous()), Identity::named);
+            let subject = Subject { identity: &identity, client_id: "" };
+            let found = rules.of(AccessPolicy::open(), subject).connections;
+            prop_assert_eq!(found, naive_connections(&tables, user));
+        }
+    }
 }

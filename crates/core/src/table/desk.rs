@@ -242,16 +242,7 @@ impl Table {
                 let (indices, errors) = self.registry.look_up(names, requester, Right::Select);
                 (sorted(indices.iter().flatten().copied().collect()), Some(indices), errors)
             }
-            ListContent::Filters(filters) => {
-                let set = self.registry.matching_any(filters).ok_or_else(too_wide)?;
-                let may = |index: &u32| {
-                    let entry = self.registry.entries.get(ParameterIndex::new(*index));
-                    entry.is_some_and(|entry| requester.may(Right::Select, &entry.name))
-                };
-                let set =
-                    if requester.sees_all() { set } else { set.indices().filter(may).collect() };
-                (set, None, Vec::new())
-            }
+            ListContent::Filters(filters) => (self.seen_by(filters, requester)?, None, Vec::new()),
         };
         let (table, revision) = (self.registry.entries.id(), self.registry.entries.revision());
         let size =
@@ -264,6 +255,27 @@ impl Table {
         let chosen =
             Selected { table, revision, selection: selection.to_string(), indices, ranges };
         requester.with_errors(&chosen, &errors)
+    }
+}
+
+impl Table {
+    /// The parameters that any of these filters matches, and that the requester may see.
+    fn seen_by(
+        &self,
+        filters: &[String],
+        requester: &Requester<'_>,
+    ) -> Result<RangeSet, RequestRefusal> {
+        let matching = |filters| self.registry.matching_any(filters).ok_or_else(too_wide);
+        if requester.sees_all() {
+            return matching(filters.iter().map(String::as_str).collect::<Vec<_>>());
+        }
+        let (mut seen, others) = self.registry.known_to(filters, requester, Right::Select);
+        let may = |index: &u32| {
+            let entry = self.registry.entries.get(ParameterIndex::new(*index));
+            entry.is_some_and(|entry| requester.may(Right::Select, &entry.name))
+        };
+        seen.add(&matching(others)?.indices().filter(may).collect());
+        Ok(seen)
     }
 }
 

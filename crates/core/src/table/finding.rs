@@ -1,6 +1,7 @@
 //! Finds the parameters that a filter matches: few at once, many in several turns.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use slipring_wire::frame::RangeSet;
 use slipring_wire::matches;
@@ -9,6 +10,7 @@ use super::declare::sorted;
 use super::entries::Entry;
 use super::registry::Registry;
 use crate::access::{ClientRights, Right};
+use crate::desk::Requester;
 use crate::{ParameterIndex, Work};
 
 /// The most steps through the tree of names for the filters of one list that have no finished search.
@@ -17,8 +19,10 @@ const STEPS_MAX: usize = 1 << 16;
 const FEW_STEPS: usize = 4_096;
 /// Indices that are searched for one page, in about half a millisecond.
 pub(super) const LOOKED_MAX: u32 = 8_192;
+/// So many parameters are narrowed at once, in about half a millisecond.
+const FEW: usize = 2_048;
 /// The filter that every parameter matches: none begins with `$`.
-pub(super) const ALL: &str = "#";
+pub const ALL: &str = "#";
 
 /// A part of the parameters that a filter matches.
 pub(super) struct Page<'a> {
@@ -44,6 +48,73 @@ impl Registry {
         // Sending the values of the found parameters is work too.
         work.add(self.searches.known(filter).map_or(0, RangeSet::len) / 2);
         is_known
+    }
+
+    /// The same for those of them that a client may use; None if that is all. Then [`Self::usable`] takes little time.
+    pub fn search_within(
+        &mut self,
+        filter: &str,
+        narrowing: Option<(&Arc<ClientRights>, Right)>,
+        work: &mut Work,
+    ) -> bool {
+        if !self.search(filter, work) {
+            return false;
+        }
+        let Some(narrowing) = narrowing else { return true };
+        if self.searches.known(filter).is_none_or(|known| known.len() <= FEW) {
+            return true;
+        }
+        self.narrowed.go_on(filter, narrowing, &self.entries, work)
+    }
+
+    /// The parameters that a filter matches, and that a client may use.
+    pub fn usable(&self, filter: &str, rights: &Arc<ClientRights>, right: Right) -> RangeSet {
+        let known = self.narrowed.known(filter, right, |one| Arc::ptr_eq(one, rights));
+        known.cloned().unwrap_or_else(|| {
+            let mut chosen = self.matching(filter);
+            self.narrow(&mut chosen, rights, right);
+            chosen
+        })
+    }
+
+    /// Those parameters of a list that a client may use.
+    pub(super) fn usable_of(
+        &self,
+        list: &RangeSet,
+        rights: &Arc<ClientRights>,
+        right: Right,
+    ) -> RangeSet {
+        let known = self.narrowed.known(ALL, right, |one| Arc::ptr_eq(one, rights));
+        if let Some(known) = known {
+            return known.intersect(list);
+        }
+        let mut chosen = list.clone();
+        self.narrow(&mut chosen, rights, right);
+        chosen
+    }
+
+    /// The parameters that these filters match, and that a requester may see; and the filters of which they are not
+    /// known.
+    pub(super) fn known_to<'a>(
+        &self,
+        filters: &'a [String],
+        requester: &Requester<'_>,
+        right: Right,
+    ) -> (RangeSet, Vec<&'a str>) {
+        let subject = requester.from.subject();
+        let is_whose = |rights: &Arc<ClientRights>| {
+            rights.are_by_policy(requester.policy)
+                && *rights.client_id == *subject.client_id
+                && *rights.identity == *subject.identity
+        };
+        let (mut seen, mut others) = (RangeSet::new(), Vec::new());
+        for filter in filters {
+            match self.narrowed.known(filter, right, is_whose) {
+                Some(known) => seen.add(known),
+                None => others.push(&**filter),
+            }
+        }
+        (seen, others)
     }
 
     /// The parameters that a filter matches.
@@ -73,8 +144,11 @@ impl Registry {
     }
 
     /// The parameters that any of these filters matches; None if that takes too many steps.
-    pub(super) fn matching_any(&self, filters: &[String]) -> Option<RangeSet> {
-        let distinct: HashSet<&str> = filters.iter().map(String::as_str).collect();
+    pub(super) fn matching_any<'a>(
+        &self,
+        filters: impl IntoIterator<Item = &'a str>,
+    ) -> Option<RangeSet> {
+        let distinct: HashSet<&str> = filters.into_iter().collect();
         let (mut known, mut found) = (RangeSet::new(), Vec::new());
         let mut steps = STEPS_MAX;
         for filter in distinct {

@@ -4,6 +4,7 @@ use slipring_wire::frame::RangeSet;
 
 use super::declare::sorted;
 use super::entries::{Entries, Entry};
+use super::narrowed::NarrowedSearches;
 use super::searches::Searches;
 use crate::access::Right;
 use crate::desk::Requester;
@@ -21,6 +22,7 @@ pub struct Registry {
     /// The publishers of the parameters.
     pub publishers: Publishers<ParameterIndex>,
     pub(super) searches: Searches,
+    pub(super) narrowed: NarrowedSearches,
 }
 
 /// What a request changed.
@@ -171,6 +173,7 @@ impl Registry {
         if !change.is_empty() {
             self.entries.revise();
             self.searches.follow(change, &self.entries);
+            self.narrowed.follow(change, &self.entries);
         }
     }
 }

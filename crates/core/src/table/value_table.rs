@@ -143,14 +143,16 @@ impl Table {
     fn choice(&mut self, session: SessionKey, selection: &Selection<'_>) -> Choice {
         let Selection { filter, identifier, needs, packet_bytes_max, rights } = *selection;
         let list = self.hold(session, filter);
-        let mut chosen = match (SelectionFilter::parse(filter), list) {
-            (Some(SelectionFilter::Filter(filter)), _) => self.registry.matching(filter),
-            (_, Some(list)) => RangeSet::clone(&list),
-            (_, None) => RangeSet::new(),
+        let registry = &self.registry;
+        let chosen = match (SelectionFilter::parse(filter), list, rights) {
+            (Some(SelectionFilter::Filter(filter)), _, None) => registry.matching(filter),
+            (Some(SelectionFilter::Filter(filter)), _, Some(rights)) => {
+                registry.usable(filter, rights, Right::Select)
+            }
+            (_, Some(list), None) => RangeSet::clone(&list),
+            (_, Some(list), Some(rights)) => registry.usable_of(&list, rights, Right::Select),
+            (_, None, _) => RangeSet::new(),
         };
-        if let Some(rights) = rights {
-            self.registry.narrow(&mut chosen, rights, Right::Select);
-        }
         let rights = rights.cloned();
         Choice { filter: filter.into(), chosen, identifier, needs, packet_bytes_max, rights }
     }
@@ -190,10 +192,10 @@ impl Table {
         rights: Option<&Arc<ClientRights>>,
         at: ClockReading,
     ) -> usize {
-        let mut chosen = self.registry.matching(topics);
-        if let Some(rights) = rights {
-            self.registry.narrow(&mut chosen, rights, Right::Subscribe);
-        }
+        let chosen = match rights {
+            None => self.registry.matching(topics),
+            Some(rights) => self.registry.usable(topics, rights, Right::Subscribe),
+        };
         self.readers.read(reader, filter, terms, (chosen, rights.cloned()), at.now_ms)
     }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-use slipring_core::AuditKind;
+use slipring_core::{AuditKind, Millis};
 use slipring_journal::{
     AppendError, Batch, Journal, JournalOptions, JournalPosition, MessageFlags, OpenError,
     RetentionRules,
@@ -26,6 +26,8 @@ use crate::starting::StartError;
 const ROUND: Duration = Duration::from_millis(100);
 /// Rounds between two looks at the age and size of the audit, and between two tries to open its journal.
 const UPKEEP_ROUNDS: u32 = 50;
+/// People are told at most this often that records are removed early.
+const TELL_EARLY_MS: Millis = 3_600_000;
 /// Bytes of one batch, about.
 const BATCH_BYTES: usize = 256 << 10;
 /// The publisher of records.
@@ -70,6 +72,8 @@ struct Writer {
     /// An empty state and how far it goes: what is before may be removed once it is synced.
     snapshot: Option<(JournalPosition, Vec<u8>)>,
     rounds: u32,
+    /// When it was told last that records are removed early.
+    told_early_ms: Option<Millis>,
     /// Records that a journal took before it failed, and did not write.
     journal_lost: u64,
 }
@@ -84,6 +88,7 @@ impl Writer {
             rest: VecDeque::new(),
             snapshot: None,
             rounds: 0,
+            told_early_ms: None,
             journal_lost: 0,
         }
     }
@@ -258,10 +263,13 @@ impl Writer {
     fn keep_short(&mut self) {
         let Some(journal) = &self.journal else { return };
         let rules = **self.audit().rules.load();
-        let age = rules.age_s.map(Duration::from_secs);
-        let rules = RetentionRules { age, bytes: rules.bytes, keep_unread: false };
-        if rules == RetentionRules::default() {
-            return;
+        let by_age = RetentionRules {
+            age: rules.age_s.map(Duration::from_secs),
+            ..RetentionRules::default()
+        };
+        let by_size = RetentionRules { bytes: rules.bytes, ..RetentionRules::default() };
+        if by_age == by_size {
+            return; // nothing is removed
         }
         let now_ns = self.broker.clock.now_ns();
         // Nothing is removed before a snapshot of the state, of which an audit has none. The one of the round before
@@ -271,12 +279,30 @@ impl Writer {
         {
             return self.tell_unremoved(&error);
         }
-        match journal.retire(&rules, u64::MAX, now_ns) {
-            Ok(_) => {
+        let retire = |rules| journal.retire(rules, u64::MAX, now_ns);
+        let retired = retire(&by_age).and_then(|_| retire(&by_size));
+        match retired {
+            Ok(retired) => {
                 self.snapshot = history::read(journal).ok().map(|mut state| state.snapshot(now_ns));
+                if retired.segments > 0 && rules.age_s.is_some() {
+                    self.tell_early();
+                }
             }
             Err(error) => self.tell_unremoved(&error),
         }
+    }
+
+    /// Tells, once an hour at most, that records are not kept for as long as they should be: somebody may flood the
+    /// audit to be forgotten.
+    fn tell_early(&mut self) {
+        let now_ms = self.broker.clock.now_ms();
+        if self.told_early_ms.is_some_and(|told_ms| now_ms < told_ms + TELL_EARLY_MS) {
+            return;
+        }
+        self.told_early_ms = Some(now_ms);
+        let told = "its oldest records are removed before they are as old as audit.retain_age_s says; \
+                    a larger audit.retain_bytes keeps them";
+        self.broker.monitor.report(EventKind::JournalTrouble, "audit", told);
     }
 
     fn tell_unremoved(&self, error: &io::Error) {

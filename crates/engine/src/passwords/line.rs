@@ -91,6 +91,18 @@ impl<T> CheckLine<T> {
         self.waiting.is_empty()
     }
 
+    /// How many wait.
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Removes the check that has waited longest of the source with the most.
+    pub fn shed(&mut self) -> Option<T> {
+        let (source, _) = self.by_source.iter().max_by_key(|(_, count)| **count)?;
+        let oldest = self.waiting.iter().position(|(asker, _)| asker.source == *source)?;
+        Some(self.remove(oldest).1)
+    }
+
     fn remove(&mut self, at: usize) -> (Asker, T) {
         let (asker, check) = self.waiting.remove(at);
         if let Some(count) = self.by_source.get_mut(&asker.source) {
@@ -167,6 +179,17 @@ mod tests {
         line.retain(|check| *check != 3);
         let order: Vec<_> = std::iter::from_fn(|| line.next(now)).map(|(_, check)| check).collect();
         assert_eq!(order, [2, 0]);
+    }
+
+    #[test]
+    fn the_source_with_the_most_loses_the_one_that_has_waited_longest() {
+        let (now, mut line) = (Clock::start().now(), CheckLine::default());
+        line.push(asker("other", "user"), 0, 9);
+        (1..=3).for_each(|number| assert_eq!(line.push(asker("a", "user"), number, 9), None));
+        assert_eq!((line.shed(), line.len()), (Some(1), 3));
+        let order: Vec<_> = std::iter::from_fn(|| line.next(now)).map(|(_, check)| check).collect();
+        assert_eq!(order, [3, 2, 0]);
+        assert_eq!(line.shed(), None);
     }
 
     #[test]

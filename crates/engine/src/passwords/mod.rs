@@ -1,7 +1,7 @@
 //! Checks passwords one at a time, on a thread of lower priority: a check is slow on purpose, and must not slow the
 //! traffic down.
 
-mod line;
+pub(crate) mod line;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, OnceLock};

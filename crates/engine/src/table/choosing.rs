@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use slipring_core::access::{ClientRights, FilterAccess, Identity, Right};
-use slipring_core::table::{Needs, SELECTIONS, Selection, SelectionFilter};
+use slipring_core::table::{ALL, Needs, SELECTIONS, Selection, SelectionFilter};
 use slipring_core::{Holder, Limit, Options, Principal, Work};
 use slipring_wire::frame::RangeSet;
 use slipring_wire::{served, shared};
@@ -127,22 +127,42 @@ fn selection_rights(broker: &Broker, client: &Client, filter: &str) -> Option<Ar
 impl SharedTable {
     /// Looks for the parameters that a filter matches until the turn is over. Returns whether they are known now, so
     /// that entering the filter does not lock the table for long.
-    pub fn find(&self, filter: &str, work: &mut Work) -> bool {
+    pub fn find(
+        &self,
+        (broker, client): (&Broker, &Client),
+        (filter, right): (&str, Right),
+        work: &mut Work,
+    ) -> bool {
         if !self.is_used() || served(filter).is_some() {
             return true;
         }
-        let topics = match (shared(filter), SelectionFilter::parse(filter)) {
-            (None, Some(SelectionFilter::List(_))) => return true,
-            (None, Some(SelectionFilter::Filter(topics))) => topics,
-            _ => topics_of(filter),
+        let narrowing = |topics| client.narrowing(&broker.plan, right, topics);
+        let (topics, rights) = match (shared(filter), SelectionFilter::parse(filter)) {
+            (None, Some(SelectionFilter::List(_))) => match narrowing(ALL) {
+                Some(rights) => (ALL, Some(rights)),
+                None => return true,
+            },
+            (None, Some(SelectionFilter::Filter(topics))) => (topics, narrowing(topics)),
+            _ => (topics_of(filter), None), // each member of a share is asked for each sample
         };
-        self.lock().table.registry.search(topics, work)
+        let narrowing = rights.as_ref().map(|rights| (rights, right));
+        self.lock().table.registry.search_within(topics, narrowing, work)
     }
 
     /// The same for the filters of a request; `found` is how many were looked for in turns before.
-    pub fn find_all(&self, filters: &[String], found: &mut usize, work: &mut Work) -> bool {
+    pub fn find_all(
+        &self,
+        (broker, client): (&Broker, Option<&Client>),
+        filters: &[String],
+        found: &mut usize,
+        work: &mut Work,
+    ) -> bool {
         while let Some(filter) = filters.get(*found) {
-            if work.is_over() || !self.lock().table.registry.search(filter, work) {
+            let narrowing = |client: &Client| client.narrowing(&broker.plan, Right::Select, filter);
+            let rights = client.and_then(narrowing);
+            let narrowing = rights.as_ref().map(|rights| (rights, Right::Select));
+            if work.is_over() || !self.lock().table.registry.search_within(filter, narrowing, work)
+            {
                 return false;
             }
             *found += 1;

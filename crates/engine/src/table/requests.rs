@@ -20,7 +20,8 @@ impl EngineDesk for LockedTable {
     fn prepare(broker: &Broker, request: &TableRequest, feed: &mut Feed) -> bool {
         let TableRequest::Select(ListContent::Filters(filters)) = request else { return true };
         feed.work.go_on(); // the request is read again in each turn
-        broker.table.find_all(filters, &mut feed.found, &mut feed.work)
+        let client = feed.requests.client.as_deref();
+        broker.table.find_all((broker, client), filters, &mut feed.found, &mut feed.work)
     }
 
     /// Locks the streams, so that no stream gets the name meanwhile. Taken before the table's lock, as always.

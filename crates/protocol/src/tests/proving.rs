@@ -50,11 +50,51 @@ fn a_new_token_is_proved_on_the_open_connection() {
             properties: proof(METHOD, b"second").borrow(),
         }))
     );
-    // One exchange at a time; the newest token is for the next connection.
+    // One exchange at a time: the newest token is proved after it.
+    protocol.renew(Zeroizing::new(b"lost".to_vec()));
     protocol.renew(Zeroizing::new(b"third".to_vec()));
     assert!(output(&mut protocol, now).is_empty());
     let events = feed(&mut protocol, &auth(Reason::Success, METHOD), now);
     assert_eq!(events, [ProtocolEvent::Client(ClientEvent::Authenticated)]);
+    let sent = output(&mut protocol, now);
+    assert!(holds(&sent, b"third") && !holds(&sent, b"lost"));
+    feed(&mut protocol, &auth(Reason::Success, METHOD), now);
+    assert!(output(&mut protocol, now).is_empty());
+}
+
+#[test]
+fn a_token_that_no_packet_can_carry_is_not_taken() {
+    let now = Instant::now();
+    let mut protocol = open_with_token(true, now);
+    for secret in [Vec::new(), vec![b'x'; 65_536]] {
+        assert!(!protocol.renew(Zeroizing::new(secret)));
+    }
+    assert!(output(&mut protocol, now).is_empty());
+    assert!(protocol.renew(Zeroizing::new(vec![b'x'; 65_535])));
+}
+
+#[test]
+fn a_connection_that_was_refused_is_made_again_with_another_token_only() {
+    let now = Instant::now();
+    let mut protocol = open_with_token(true, now);
+    protocol.receive_eof();
+    protocol.retry(now, 0).unwrap();
+    assert!(protocol.renew(Zeroizing::new(b"first".to_vec())), "the network was lost, no more");
+    protocol.handle_timeout(now);
+    output(&mut protocol, now);
+    feed(&mut protocol, &connack(Reason::NotAuthorized, &PropertiesBuf::new()), now);
+    protocol.retry(now, 0).unwrap();
+    assert!(!protocol.renew(Zeroizing::new(b"first".to_vec())));
+    assert_eq!(protocol.deadline(), None);
+    assert!(protocol.renew(Zeroizing::new(b"second".to_vec())));
+    protocol.handle_timeout(now);
+    assert!(holds(&output(&mut protocol, now), b"second"));
+    let mut fixed = open_with_token(false, now);
+    fixed.receive_eof();
+    fixed.retry(now, 0).unwrap();
+    fixed.handle_timeout(now);
+    feed(&mut fixed, &connack(Reason::NotAuthorized, &PropertiesBuf::new()), now);
+    assert_eq!(fixed.retry(now, 0), None, "the same token would be refused again");
 }
 
 #[test]
@@ -113,6 +153,9 @@ fn a_will_goes_with_every_connect() {
         qos: QoS::AtLeastOnce,
         retain: true,
         delay_s: 7,
+        properties: MessageProperties { expiry_s: Some(9), ..MessageProperties::default() }
+            .encode([("by", "me")])
+            .unwrap(),
     };
     assert!(will.fits());
     assert!(!ClientWill { topic: "a/+".to_owned(), ..will.clone() }.fits());
@@ -120,5 +163,7 @@ fn a_will_goes_with_every_connect() {
     let mut protocol = begin(ConnectOptions { will: Some(will), ..options() }, now);
     let sent = output(&mut protocol, now);
     assert!(holds(&sent, b"a/will\x00\x04gone"));
-    assert!(holds(&sent, &[5, 0x18, 0, 0, 0, 7]), "the delay");
+    assert!(holds(&sent, &[0x18, 0, 0, 0, 7]), "the delay");
+    assert!(holds(&sent, &[2, 0, 0, 0, 9]), "the expiry");
+    assert!(holds(&sent, b"\x26\x00\x02by\x00\x02me"));
 }

@@ -276,8 +276,9 @@ impl Client {
     }
 
     /// Takes another token: the open connection proves it at once, and further connections begin with it.
-    fn renew(&self, token: Vec<u8>) {
-        self.client.renew(Zeroizing::new(token));
+    /// Returns False for one that cannot be sent, or that the broker has just refused.
+    fn renew(&self, token: Vec<u8>) -> bool {
+        self.client.renew(Zeroizing::new(token))
     }
 
     /// Sends a ping. Returns the id of the answer, or None if the outbox is full.

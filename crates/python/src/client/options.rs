@@ -9,7 +9,10 @@ use slipring_client::{ClientOptions, ClientTlsFiles};
 use slipring_protocol::{ClientWill, ConnectOptions, Credentials, NonceSeed, ProofMethod};
 use zeroize::Zeroizing;
 
-use super::rows::qos;
+use super::rows::{self, PropertiesRow, qos};
+
+/// Topic, payload, QoS, retain, delay in seconds, and the properties of the message.
+type WillRow = (String, Vec<u8>, u8, bool, u32, PropertiesRow);
 
 /// The keys, and what they hold.
 #[derive(FromPyObject)]
@@ -17,7 +20,7 @@ use super::rows::qos;
 pub(crate) struct OptionsDict {
     client_id: String,
     credentials: CredentialsDict,
-    will: Option<(String, Vec<u8>, u8, bool, u32)>,
+    will: Option<WillRow>,
     tls: Option<TlsDict>,
     session_expiry_s: u32,
     clean_start: bool,
@@ -87,10 +90,10 @@ impl TryFrom<CredentialsDict> for Credentials {
     }
 }
 
-fn will(
-    (topic, payload, level, retain, delay_s): (String, Vec<u8>, u8, bool, u32),
-) -> PyResult<ClientWill> {
-    Ok(ClientWill { topic, payload, qos: qos(level)?, retain, delay_s })
+fn will((topic, payload, level, retain, delay_s, given): WillRow) -> PyResult<ClientWill> {
+    let properties =
+        rows::encode(&given).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(ClientWill { topic, payload, qos: qos(level)?, retain, delay_s, properties })
 }
 
 impl TryFrom<TlsDict> for ClientTlsFiles {

@@ -53,6 +53,8 @@ class ExportedSamples:
     """Samples that are not in a wide table: a later one has the same parameter and time."""
     damaged: list[JournalDamaged] = field(default_factory=list)
     skipped: SkippedFrames = field(default_factory=SkippedFrames)
+    withheld: int = 0
+    """Messages that the broker does not give to this user."""
 
 
 def export_samples(
@@ -64,6 +66,7 @@ def export_samples(
         export.by_time()
     else:
         export.by_arrival()
+    export.exported.withheld = reader.withheld
     return export.exported
 
 

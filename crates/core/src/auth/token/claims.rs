@@ -90,7 +90,7 @@ fn roles(claims: &Members, issuer: &TokenIssuer) -> Result<Box<[Box<str>]>, Toke
     Ok(names.into_iter().map(Into::into).collect())
 }
 
-/// Claims that are a text, a number, a truth value or a list of texts. Objects say nothing to rules.
+/// Claims that are a text, a number, a truth value or a list of them. Objects say nothing to rules.
 fn others(claims: &Members, issuer: &TokenIssuer) -> Result<Pairs, TokenError> {
     let mut pairs: Vec<(Box<str>, Box<str>)> = Vec::new();
     for (name, value) in claims {
@@ -98,14 +98,8 @@ fn others(claims: &Members, issuer: &TokenIssuer) -> Result<Pairs, TokenError> {
             continue;
         }
         let values: Vec<String> = match value {
-            StrictJson::Text(text) => vec![text.clone()],
-            StrictJson::Integer(number) => vec![number.to_string()],
-            StrictJson::Fraction(number) => vec![number.to_string()],
-            StrictJson::Bool(truth) => vec![truth.to_string()],
-            StrictJson::List(_) => {
-                value.texts().unwrap_or_default().into_iter().map(str::to_owned).collect()
-            }
-            StrictJson::Null | StrictJson::Object(_) => Vec::new(),
+            StrictJson::List(items) => items.iter().filter_map(plain).collect(),
+            one => plain(one).into_iter().collect(),
         };
         let is_long = |value: &String| value.len() > VALUE_BYTES_MAX;
         if name.len() > NAME_BYTES_MAX
@@ -117,6 +111,16 @@ fn others(claims: &Members, issuer: &TokenIssuer) -> Result<Pairs, TokenError> {
         pairs.extend(values.into_iter().map(|value| (name.as_str().into(), value.into())));
     }
     Ok(pairs.into())
+}
+
+fn plain(value: &StrictJson) -> Option<String> {
+    match value {
+        StrictJson::Text(text) => Some(text.clone()),
+        StrictJson::Integer(number) => Some(number.to_string()),
+        StrictJson::Fraction(number) => Some(number.to_string()),
+        StrictJson::Bool(truth) => Some(truth.to_string()),
+        StrictJson::Null | StrictJson::List(_) | StrictJson::Object(_) => None,
+    }
 }
 
 /// A claim by its name, or by the names on the way to it with dots between them (`realm_access.roles`).

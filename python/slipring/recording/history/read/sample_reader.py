@@ -53,6 +53,8 @@ class SampleReader:
     recording: Recording
     columns: ExportColumns
     skipped: SkippedFrames = field(default_factory=SkippedFrames)
+    withheld: int = 0
+    """Messages that the broker does not give to this user."""
 
     def batches(
         self,
@@ -62,6 +64,7 @@ class SampleReader:
     ) -> Iterator[SampleBatch]:
         """All samples, or those of a range of offsets."""
         for piece in self.recording.pieces(on_damage, start, end):
+            self.withheld += piece.withheld
             yield from self._batches(piece)
 
     def _batches(self, piece: Piece) -> Iterator[SampleBatch]:

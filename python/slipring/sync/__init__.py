@@ -1,0 +1,45 @@
+"""The client without asyncio: every call runs on one event loop, in a thread of its own.
+
+Never decides anything itself. `slipring.client` documents the calls.
+"""
+
+from typing import Any
+
+from slipring.client import bus as client_bus
+from slipring.client import connecting
+from slipring.discovery import FoundBroker
+from slipring.discovery import discover as ask_for_brokers
+from slipring.sync.bus import Bus
+from slipring.sync.readers import Chunks, Losses, Notices, Selection, Subscription
+from slipring.sync.waiting import run
+from slipring.sync.writers import Clock, Declared, Publisher, Service, StreamWriter
+
+__all__ = [
+    "Bus",
+    "Chunks",
+    "Clock",
+    "Declared",
+    "Losses",
+    "Notices",
+    "Publisher",
+    "Selection",
+    "Service",
+    "StreamWriter",
+    "Subscription",
+    "connect",
+    "discover",
+]
+
+
+def connect(url: str = connecting.URL, **options: Any) -> "Bus":
+    """Opens a connection, with the options of `slipring.connect`; for `with`, or to be closed."""
+
+    async def opened() -> client_bus.Bus:
+        return await connecting.connect(url, **options)
+
+    return Bus(run(opened()))
+
+
+def discover(*hosts: str, **options: Any) -> list[FoundBroker]:
+    """The brokers that answer, with the options of `slipring.discover`."""
+    return run(ask_for_brokers(*hosts, **options))
