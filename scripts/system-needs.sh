@@ -37,7 +37,7 @@ has_chromium() { on_path chromium chromium-browser google-chrome; }
 has_mosquitto() { on_path mosquitto && on_path mosquitto_pub && on_path mosquitto_sub; }
 has_nats() { on_path nats-server; }
 has_openssl() { on_path openssl; }
-has_systemd() { on_path systemd-analyze; }
+has_systemd() { on_path systemd-analyze && PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep --quiet "libseccomp\.so\.2"; }
 has_man() { on_path lexgrog && on_path man; }
 
 described() {
@@ -52,7 +52,7 @@ described() {
     mosquitto) echo "mosquitto and its clients" ;;
     nats) echo "nats-server" ;;
     openssl) echo "the openssl program" ;;
-    systemd) echo "systemd-analyze" ;;
+    systemd) echo "systemd-analyze and libseccomp" ;;
     man) echo "man and lexgrog" ;;
   esac
 }
@@ -100,7 +100,7 @@ apt_packages() {
     mosquitto) echo mosquitto mosquitto-clients ;;
     nats) echo nats-server ;;
     openssl) echo openssl ;;
-    systemd) echo systemd ;;
+    systemd) echo systemd libseccomp2 ;;
     man) echo man-db ;;
   esac
 }

@@ -20,7 +20,7 @@ Wants=network-online.target
 [Service]
 Type=notify
 ExecStart={program} serve --config {config}
-ExecReload=/bin/kill -HUP $MAINPID
+ExecReload=/bin/sh -c "kill -HUP $MAINPID"
 Restart=on-failure
 RestartSec=1
 # A start reads what the journal holds; a stop writes what is on its way.
