@@ -9,4 +9,4 @@ who = ["anyone"]
 allow = ["publish", "subscribe", "retain", "declare", "select", "stream", "request", "serve",
     "journal", "watch"]
 """
-"""Everybody may do everything that a client does, and watch without a login; nobody is an operator."""
+"""Everybody may do all that a client does, and watch without a login; nobody is an operator."""

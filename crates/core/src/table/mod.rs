@@ -43,6 +43,7 @@ pub use current::{ClockReading, Current, CurrentView};
 pub use declare::Declared;
 pub use definition::{AlarmLimits, Definition, ParameterKind};
 pub use entries::{Entries, Entry};
+pub use finding::ALL;
 pub use frames::{
     FRAME_RUNS_MAX, FRAME_SAMPLES_MAX, INFLATED_BYTES_FREE, INFLATED_BYTES_MAX, frame_steps,
     inflated_bytes_max, read_frame,
@@ -59,7 +60,6 @@ pub use refused::{SampleRefused, refusal_message};
 pub use registry::{Registry, TableChange};
 pub use request::{CHANGED_MAX, ListContent, NAMES_MAX, TableRequest};
 pub use sample_text::{SampleWriter, json, text};
-pub use finding::ALL;
 pub use selection_filter::{SELECTIONS, SelectionFilter};
 pub use stale::Silence;
 pub use value_table::{Selection, Table};
