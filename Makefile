@@ -23,7 +23,7 @@ needs := python cc cargo \
   $(if $(call asked,setup lint lint-rust format),rust-lint) \
   $(if $(call asked,fuzz),cxx) \
   $(if $(call asked,setup demo compile test test-python bench),java) \
-  $(if $(call asked,setup compile test test-python bench),chromium mosquitto nats openssl)
+  $(if $(call asked,setup compile test test-python bench),chromium mosquitto nats openssl systemd man)
 
 # Folders are inputs too: their time changes when a file is removed.
 rust_inputs := Cargo.toml Cargo.lock pyproject.toml \
@@ -54,7 +54,7 @@ test: setup ## Run every test: Rust, console, then pytest
 	@status=0; for part in test-rust test-web test-python; do $(MAKE) needs= $$part || status=1; done; exit $$status
 
 .PHONY: compile
-compile: setup wheel compile-rust ## Build all that the tests run: CI does it beside the checks
+compile: setup wheel sdist deb compile-rust ## Build all that the tests run: CI does it beside the checks
 
 .PHONY: compile-rust
 compile-rust: $(bin)/uv
@@ -71,8 +71,22 @@ test-web: .build/node-modules ## Run the tests of the console's front end
 .PHONY: wheel
 wheel: .build/wheel/stamp ## Build the wheel into .build/wheel, with the page and without debug information
 
+.PHONY: sdist
+sdist: .build/sdist/stamp ## Pack the sources into .build/sdist, with the page, for who builds the wheel elsewhere
+
+# With a target folder of its own: in a shared one cargo would take what was built here for what the sdist has.
+# Everything is compiled again, so no test does it.
+.PHONY: sdist-wheel
+sdist-wheel: .build/sdist/stamp ## Build a wheel from the sdist into .build/sdist-wheel, as pip does (minutes)
+	@rm -rf .build/sdist-wheel
+	@$(step) "wheel from the sdist" env PATH="$(CURDIR)/$(bin):$(PATH)" $(bin)/python -m pip wheel --quiet \
+	  --no-deps --no-build-isolation --disable-pip-version-check --wheel-dir .build/sdist-wheel .build/sdist/*.tar.gz
+
+.PHONY: deb
+deb: .build/deb/stamp ## Build the Debian package into .build/deb, with the Python packages that were tested
+
 .PHONY: test-python
-test-python: setup wheel ## Run pytest in several processes; ARGS="-k words" runs some, in one
+test-python: setup wheel sdist deb ## Run pytest in several processes; ARGS="-k words" runs some, in one
 	@echo "==> pytest"
 	@$(bin)/pytest --ignore=tests/tidy $(or $(ARGS),-n auto)
 
@@ -182,6 +196,18 @@ $(bin)/uv: requirements-uv.lock | needs
 .build/wheel/stamp: .build/native .build/web $(python_inputs) README.md
 	@rm -rf .build/wheel && mkdir -p .build/wheel && touch $@.begun
 	@$(step) --quiet "wheel" $(bin)/maturin build --release --locked --out .build/wheel
+	$(finish)
+
+.build/sdist/stamp: $(rust_inputs) .build/web $(python_inputs) README.md LICENSE
+	@rm -rf .build/sdist && mkdir -p .build/sdist && touch $@.begun
+	@$(step) --quiet "sdist" $(bin)/maturin sdist --out .build/sdist
+	$(finish)
+
+# Nothing is compiled for it either.
+.build/deb/stamp: .build/wheel/stamp requirements.lock LICENSE CHANGELOG.md $(wildcard scripts/deb/*) \
+  scripts/deb.sh scripts/needed_lock.py scripts/man_pages.py
+	@rm -rf .build/deb && mkdir -p .build/deb && touch $@.begun
+	@$(step) --quiet "Debian package" scripts/deb.sh .build/wheel/*.whl .build/deb
 	$(finish)
 
 # Suites that others wrote: tests/outside/README.md.

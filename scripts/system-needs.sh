@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # system-needs.sh NEED...: makes sure that the machine has what is named, out of
-#   python cc cxx cargo rust-lint java chromium mosquitto nats openssl
+#   python cc cxx cargo rust-lint java chromium mosquitto nats openssl systemd man
 # Root gets what is missing from apt. Anyone else is told the command to run, and the status is 1.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -37,6 +37,8 @@ has_chromium() { on_path chromium chromium-browser google-chrome; }
 has_mosquitto() { on_path mosquitto && on_path mosquitto_pub && on_path mosquitto_sub; }
 has_nats() { on_path nats-server; }
 has_openssl() { on_path openssl; }
+has_systemd() { on_path systemd-analyze && PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep --quiet "libseccomp\.so\.2"; }
+has_man() { on_path lexgrog && on_path man; }
 
 described() {
   case $1 in
@@ -50,6 +52,8 @@ described() {
     mosquitto) echo "mosquitto and its clients" ;;
     nats) echo "nats-server" ;;
     openssl) echo "the openssl program" ;;
+    systemd) echo "systemd-analyze and libseccomp" ;;
+    man) echo "man and lexgrog" ;;
   esac
 }
 
@@ -96,6 +100,8 @@ apt_packages() {
     mosquitto) echo mosquitto mosquitto-clients ;;
     nats) echo nats-server ;;
     openssl) echo openssl ;;
+    systemd) echo systemd libseccomp2 ;;
+    man) echo man-db ;;
   esac
 }
 

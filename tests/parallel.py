@@ -17,9 +17,11 @@ TOGETHER = {
     "tests/remote/test_spark.py": "spark",
     "tests/spark/": "spark",
     "tests/walk/": "spark",
+    "tests/wheel/": "wheel",
 }
-"""One batch of processes for both outside suites, and one thing at a time for all that needs Spark:
-a Java for each process is heavy, and Spark gives its Python no more than 10 s to start.
+"""One batch of processes for both outside suites, one make for all that is installed, and one thing
+at a time for all that needs Spark: a Java for each process is heavy, and Spark gives its Python no
+more than 10 s to start.
 """
 ALONE = ("tests/faults/test_kills.py",)
 """Files whose tests share nothing and last: each goes to whoever is free."""
@@ -29,7 +31,7 @@ LONG = (
     "outside",
     "tests/benches/",
     "tests/demo/",
-    "tests/wheel/",
+    "wheel",
     "tests/hostile/test_bounds.py",
     "tests/hostile/test_patience.py",
     "tests/fairness/",

@@ -27,6 +27,10 @@ class EngineError(SlipringError):
     """The engine cannot continue; the process ends."""
 
 
+class InstallError(SlipringError):
+    """A service could not be installed or removed."""
+
+
 class ListenError(StartError):
     """The address is in use, not one of this computer, or not an address."""
 

@@ -5,22 +5,22 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
+import tomllib
 import urllib.request
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 
 import pytest
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 
+from scripts.needed_lock import needed_lock
 from tests.running_broker import PATIENCE_S, READY
+from tests.wheel.made import ROOT, made
 
-ROOT = Path(__file__).parents[2]
 NATIVE = "slipring/_native.abi3.so"
-NATIVE_BYTES_MAX = 16_000_000
+NATIVE_BYTES_MAX = 10_000_000
 DEMO_S = 3
 
 
@@ -36,9 +36,10 @@ class Installed:
 
     @property
     def environment(self) -> dict[str, str]:
-        """That of a person who has only this one on the path."""
+        """That of a person who has only this one on the path, and no Java."""
         kept = {name: os.environ[name] for name in ("HOME", "LANG") if name in os.environ}
-        return kept | {"PATH": f"{self.folder / 'bin'}:/usr/bin:/bin"}
+        no_java = {"JAVA_HOME": str(self.folder / "java")}
+        return kept | no_java | {"PATH": f"{self.folder / 'bin'}:/usr/bin:/bin"}
 
     def run(self, *arguments: str) -> str:
         done = subprocess.run(
@@ -52,6 +53,21 @@ class Installed:
         )
         assert done.returncode == 0, (done.stdout[-2000:], done.stderr[-2000:])
         return done.stdout
+
+    def refused(self, *arguments: str) -> str:
+        """The one line that says why a command did not do it."""
+        done = subprocess.run(
+            self.command(*arguments),
+            cwd=self.work,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=4 * PATIENCE_S,
+            check=False,
+        )
+        assert (done.returncode, done.stdout) == (1, ""), done.stderr
+        assert len(done.stderr.splitlines()) == 1, done.stderr
+        return done.stderr
 
     @contextlib.contextmanager
     def started(self, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
@@ -78,19 +94,14 @@ class Installed:
 
 @pytest.fixture(scope="module")
 def wheel() -> Path:
-    """Made anew where something has changed."""
-    environment = {name: text for name, text in os.environ.items() if not name.startswith("MAKE")}
-    made = subprocess.run(
-        ["make", "needs=", "wheel"],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert made.returncode == 0, made.stdout + made.stderr
-    (found,) = (ROOT / ".build" / "wheel").glob("*.whl")
-    return found
+    """What a newcomer installs."""
+    return made("wheel", "*.whl")
+
+
+@pytest.fixture(scope="module")
+def sdist() -> Path:
+    """What somebody gets whose machine no wheel is for."""
+    return made("sdist", "*.tar.gz")
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +112,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installe
     subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, folder / "venv"], check=True)
     python = str(folder / "venv" / "bin" / "python")
     locked = folder / "needed.lock"
-    locked.write_text(needed())
+    locked.write_text(needed_lock())
     install = [uv, "pip", "install", "--quiet", "--offline", "--no-deps", "--python", python]
     subprocess.run([*install, "--require-hashes", "--requirement", locked], check=True)
     subprocess.run([*install, wheel], check=True)
@@ -110,36 +121,49 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installe
     return Installed(folder / "venv", folder / "work")
 
 
-def needed() -> str:
-    """The part of the lock file that the package needs without its extras."""
-    names, asked = set[str](), ["slipring"]
-    while asked:
-        for text in metadata.requires(asked.pop()) or []:
-            one = Requirement(text)
-            name = canonicalize_name(one.name)
-            if name not in names and (one.marker is None or one.marker.evaluate({"extra": ""})):
-                names.add(name)
-                asked.append(name)
-    entries = re.split(
-        r"^(?=[a-z0-9])", (ROOT / "requirements.lock").read_text(), flags=re.MULTILINE
-    )
-    return "".join(entry for entry in entries if entry.partition("==")[0] in names)
-
-
 def test_it_has_every_file_of_the_package_and_the_page(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         held = set(archive.namelist())
         native = archive.read(NATIVE)
-    listed = subprocess.run(
-        ["git", "ls-files", "."], cwd=ROOT / "python", capture_output=True, text=True, check=True
-    )
-    assert set(listed.stdout.split()) <= held
+    assert listed("python") <= {f"python/{name}" for name in held}
     assert "slipring/console/static/index.html" in held
     assert any(name.endswith(".js") for name in held)
     assert not [name for name in held if name.endswith(".pyc") or name.startswith("tests/")]
     assert len(native) < NATIVE_BYTES_MAX
     assert b"\0.debug_line\0" not in native
     assert b"\0.symtab\0" not in native
+
+
+def test_the_sdist_has_all_that_a_build_reads_and_the_page(sdist: Path) -> None:
+    with tarfile.open(sdist) as archive:
+        names = [Path(name).parts for name in archive.getnames()]
+        held = {"/".join(rest) for _, *rest in names}
+        (top,) = {first for first, *_ in names}
+        project = archive.extractfile(f"{top}/pyproject.toml")
+        assert project is not None
+        build = tomllib.loads(project.read().decode())["build-system"]
+    crates = {f"crates/{name}" for name in crates_of("slipring-python")}
+    read = {file for folder in ("python", *crates) for file in listed(folder)}
+    assert read - held == set()
+    assert {"Cargo.toml", "Cargo.lock", "LICENSE", "README.md", "PKG-INFO"} <= held
+    assert "python/slipring/console/static/index.html" in held
+    assert not [name for name in held if name.endswith((".so", ".pyc")) or ".build" in name]
+    assert build["build-backend"] == "maturin"
+
+
+def listed(folder: str) -> set[str]:
+    """What is under version control there."""
+    command = ["git", "ls-files", folder]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def crates_of(name: str) -> set[str]:
+    """The folders of a crate of ours and of those that it is built from."""
+    folder = name.removeprefix("slipring-")
+    manifest = tomllib.loads((ROOT / "crates" / folder / "Cargo.toml").read_text())
+    needs = [need for need in manifest["dependencies"] if need.startswith("slipring-")]
+    return {folder}.union(*map(crates_of, needs))
 
 
 def test_a_broker_serves_its_page_and_messages(installed: Installed) -> None:
@@ -162,6 +186,8 @@ def test_the_demo_flies_without_spark_and_says_what_the_lake_needs(installed: In
     free = ("--mqtt", "127.0.0.1:0", "--console", "127.0.0.1:0")
     told = installed.run("demo", "--seconds", str(DEMO_S), "--data", "demo", *free)
     assert "lake      none: the pipeline needs pyspark: install it with pip install" in told
+    assert "; Spark needs Java 17 or newer, and JAVA_HOME is " in told
+    assert "apt-get install openjdk-17-jre-headless" in told
     done = re.search(
         r"done: ([\d,]+) samples published, ([\d,]+) messages journaled, no lake", told
     )
@@ -178,3 +204,21 @@ def _fetched(url: str) -> str:
     with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
         content: str = answer.read().decode()
     return content
+
+
+def test_what_needs_more_packages_says_which_to_install(installed: Installed) -> None:
+    for extra, package, *arguments in (
+        ("spark", "pyspark", "pipeline", "run", "--once"),
+        ("lake", "deltalake", "query", "--lake", "lake", "SELECT 1"),
+        ("lake", "deltalake", "plot", "--lake", "lake", "gripen/39-7/engine/egt"),
+    ):
+        told = installed.refused(*arguments)
+        assert f"pip install 'slipring[{extra}]'" in told, told
+        assert package in told
+
+
+def test_a_config_file_is_printed_and_checked_without_spark(installed: Installed) -> None:
+    printed = installed.run("config")
+    file = installed.work / "broker.toml"
+    file.write_text(printed + '\n[pipeline.archive]\nkeep = { samples = "30d" }\n')
+    assert installed.run("config", "--check", "broker.toml") == "broker.toml is fine\n"

@@ -9,6 +9,7 @@ import typer
 from slipring.cli.access_rules import access
 from slipring.cli.answer import answer
 from slipring.cli.audit import audit
+from slipring.cli.config_commands import config
 from slipring.cli.console_access import CONSOLE, ConsoleAccess
 from slipring.cli.declare import declare
 from slipring.cli.dictionary import dictionary
@@ -28,6 +29,7 @@ from slipring.cli.publish import publish
 from slipring.cli.query import query
 from slipring.cli.replay import replay
 from slipring.cli.request import request
+from slipring.cli.service import service
 from slipring.cli.sessions import clients, sessions
 from slipring.cli.stream import stream
 from slipring.cli.subscribe import subscribe
@@ -51,6 +53,8 @@ app.add_typer(access, name="access")
 app.add_typer(sessions, name="sessions")
 app.add_typer(clients, name="clients")
 app.add_typer(token, name="token")
+app.add_typer(service, name="service")
+app.add_typer(config, name="config")
 
 
 def _version(wanted: bool) -> None:
@@ -147,25 +151,6 @@ app.command("replay")(replay)
 app.command("query")(query)
 app.command("plot")(plot)
 app.command("declare")(declare)
-
-
-@app.command()
-def config(
-    check: Annotated[Path | None, typer.Option(help="Check this file instead.")] = None,
-) -> None:
-    """Print a config file with every key, its default and what it means; or check one.
-
-    For example:
-
-        slipring config > broker.toml
-
-        slipring config --check broker.toml
-    """
-    from slipring.cli.config import run_config
-
-    run_config(check)
-
-
 app.command("password")(password)
 app.command("login")(login)
 app.command("logout")(logout)

@@ -114,13 +114,13 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
         slipring pipeline run --broker mqtts://broker.example --user lake --lake s3://lake/jet
     """
     from slipring.lake.storage import LakeLocation
-    from slipring.pipeline.pipeline_run import PipelineRun
 
+    run_in_spark = _pipeline_run()
     settings, where = _config(config), LakeLocation.of(lake or data / "lake")
     given, names = access.options(settings.broker), jobs or ["archive"]
     _introduce(names, [archive, broker], data, where.uri)
     display = PipelineDisplay(_journal(data, broker, archive, given))
-    made = PipelineRun(
+    made = run_in_spark(
         journal=display.journal,
         lake=where,
         config=settings,
@@ -138,6 +138,16 @@ def run_pipeline(  # noqa: PLR0913, PLR0917 (an option each)
         on_progress=display.taken,
     )
     _run(made, names, backfill, display)
+
+
+def _pipeline_run() -> "type[PipelineRun]":
+    """What runs the jobs; PipelineError names what is not installed before anything is printed."""
+    from slipring.pipeline.job import require_packages
+
+    require_packages("pyspark", "deltalake")
+    from slipring.pipeline.pipeline_run import PipelineRun
+
+    return PipelineRun
 
 
 def _introduce(names: list[str], sources: list[str | None], data: Path, lake: str) -> None:

@@ -14,6 +14,7 @@ from slipring.console import ConsoleServer
 from slipring.control import Broker, Config, load_config
 from slipring.control.listener import MQTT
 from slipring.control.memory import share_free_memory
+from slipring.control.systemd import tell_reloading, tell_systemd
 from slipring.discovery.endpoint import Endpoint
 from slipring.errors import SlipringError
 from slipring.native import forbid_core_dumps
@@ -40,7 +41,7 @@ def run_serve(
 async def _serve(config: Config, read: Read | None) -> None:
     loop, stop, told = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
+        loop.add_signal_handler(number, _stop, stop)
     if read:
         loop.add_signal_handler(signal.SIGHUP, told.set)
     elif signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as `nohup` sets it
@@ -59,6 +60,7 @@ async def _serve(config: Config, read: Read | None) -> None:
         scheme, _, address = console.url.partition("://")
         broker.console = Endpoint.at("console", scheme, address)
     print(_ready_line(broker, console), flush=True)
+    tell_systemd("READY=1", f"STATUS=Serving MQTT at {broker.engine.address}")
     reloading = asyncio.create_task(_reload_when_told(broker, read, told))
     try:
         async with asyncio.TaskGroup() as group:
@@ -71,12 +73,19 @@ async def _serve(config: Config, read: Read | None) -> None:
         reloading.cancel()
 
 
+def _stop(stop: asyncio.Event) -> None:
+    stop.set()
+    tell_systemd("STOPPING=1")
+
+
 async def _reload_when_told(broker: Broker, read: Read | None, told: asyncio.Event) -> None:
     """Signals that come while the file is read are one."""
     while read:
         await told.wait()
         told.clear()
+        tell_reloading()
         await _reload(broker, read)
+        tell_systemd("READY=1")
 
 
 async def _reload(broker: Broker, read: Read) -> None:

@@ -113,6 +113,14 @@ def _of_passwords(passwords: str) -> Iterator[str]:
         )
 
 
+def users_of(passwords: str) -> Iterator[tuple[str, str]]:
+    """The users of a password file, and what is stored for each, in words."""
+    for line in passwords.splitlines():
+        name, colon, kept = line.partition(":")
+        if name and colon and not line.startswith("#"):
+            yield name, _kind(kept)
+
+
 def _kind(kept: str) -> str:
     if kept.startswith("$7$"):
         return "a PBKDF2-SHA512 hash"

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -120,9 +121,11 @@ class LakePart:
 
 
 def _missing() -> str | None:
-    try:
-        require_packages("pyspark", "deltalake")
-        require_java()
-    except PipelineError as error:
-        return str(error)
-    return None
+    """All that Spark needs and that is not here, each with the command that brings it."""
+    told = []
+    for require in (partial(require_packages, "pyspark", "deltalake"), require_java):
+        try:
+            require()
+        except PipelineError as error:
+            told.append(str(error))
+    return "; ".join(told) or None

@@ -4,10 +4,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from slipring.errors import ConfigError
-from slipring.lake.table import LakeTable, TableFileEntry
 from slipring.lake.table_spec import TableSpec
+
+if TYPE_CHECKING:  # a config file is checked where there is no lake, too
+    from slipring.lake.table import LakeTable, TableFileEntry
 
 KEPT_SHARE = 0.9
 """A table that is too large shrinks to this share of its size, not by a file in each commit."""
@@ -40,8 +43,8 @@ class Keep:
         raise ConfigError(f'keep = "{text}" is neither an age, as 30d, nor a size, as 200GB')
 
     def surplus(
-        self, files: Sequence[TableFileEntry], spec: TableSpec, now: datetime
-    ) -> list[TableFileEntry]:
+        self, files: "Sequence[TableFileEntry]", spec: TableSpec, now: datetime
+    ) -> "list[TableFileEntry]":
         """The files that must go. A file goes by age when its newest row is too old."""
         if self.age is not None:
             files = [file for file in files if newest_row(file, spec) < now - self.age]
@@ -52,7 +55,7 @@ class Keep:
         return _beyond(ordered, sum(file.bytes for file in files), self.bytes)
 
 
-def newest_row(file: TableFileEntry, spec: TableSpec) -> datetime:
+def newest_row(file: "TableFileEntry", spec: TableSpec) -> datetime:
     """The time of the newest row of a file; of a table without times, when it was committed."""
     found = file.most.get(spec.time)
     if isinstance(found, datetime):
@@ -63,12 +66,12 @@ def newest_row(file: TableFileEntry, spec: TableSpec) -> datetime:
 class SizeBound:
     """Keeps a table below a size; counts by itself, so that a commit need not list the table."""
 
-    def __init__(self, table: LakeTable, keep_bytes: int) -> None:
+    def __init__(self, table: "LakeTable", keep_bytes: int) -> None:
         self._table = table
         self._keep_bytes = keep_bytes
         self._bytes = sum(file.bytes for file in table.files())
 
-    def surplus(self, new_bytes: int) -> list[TableFileEntry]:
+    def surplus(self, new_bytes: int) -> "list[TableFileEntry]":
         """The oldest files, which must go if the table grows by so many bytes."""
         total = self._bytes + new_bytes
         if total <= self._keep_bytes:
@@ -81,8 +84,8 @@ class SizeBound:
 
 
 def _beyond(
-    files: Sequence[TableFileEntry], total_bytes: int, keep_bytes: int
-) -> list[TableFileEntry]:
+    files: "Sequence[TableFileEntry]", total_bytes: int, keep_bytes: int
+) -> "list[TableFileEntry]":
     """The first files, without which the rest has the share of the bytes that is kept."""
     if total_bytes <= keep_bytes:
         return []
