@@ -16,7 +16,9 @@ from tests.access.paths import (
     declares_a_stream,
     frame,
     gets_samples,
+    publishes_qos1,
     retained,
+    sends_frames,
 )
 from tests.access.world import Cell, asked, heard, hears, hears_before, published, subscribed
 from tests.raw_mqtt import V311, Kind, RawPeer, Will, properties
@@ -24,6 +26,7 @@ from tests.remote.asking import FINE, Asker
 from tests.remote.test_definitions import pages
 
 DELAYED = properties(will_delay=600)
+REPLAYING = properties(user=("slipring-replay", "1"))
 
 # Sending.
 
@@ -65,6 +68,20 @@ def leaves_a_delayed_will(cell: Cell) -> bool:
 def delayed_will_is_heard(cell: Cell) -> bool:
     assert cell.connect(clean=True)  # the session is over, so that its will is due
     return hears(cell.boss, cell.options["word"].encode())
+
+
+def says_that_it_replays(cell: Cell) -> bool:
+    assert subscribed(cell.boss, f"{cell.base}/#") < 0x80
+    return cell.client is not None or cell.connect(properties=REPLAYING)
+
+
+def replays_a_sample(cell: Cell) -> bool:
+    declare(cell.boss, cell.base, "p")
+    return says_that_it_replays(cell)
+
+
+def declares_to_replay(cell: Cell) -> bool:
+    return says_that_it_replays(cell) and "indices" in declare(cell.peer, cell.base, "p")
 
 
 # Receiving.
@@ -203,6 +220,9 @@ def reads_definitions(cell: Cell) -> bool:
 
 FURTHER = (
     AccessPath("sample-text", ("publish",), boss_reads_samples, sends_a_sample_as_text),
+    AccessPath("replay", ("replay",), says_that_it_replays, publishes_qos1),
+    AccessPath("replay-text", ("replay",), replays_a_sample, sends_a_sample_as_text),
+    AccessPath("replay-frames", ("declare", "replay"), declares_to_replay, sends_frames),
     AccessPath("will-retained", ("publish", "retain"), leaves_a_retained_will, will_is_kept),
     AccessPath("will-delayed", ("publish",), leaves_a_delayed_will, delayed_will_is_heard),
     AccessPath("in-flight", ("subscribe",), has_a_message_in_flight, is_sent_it_again),

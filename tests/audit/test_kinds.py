@@ -98,6 +98,19 @@ def test_a_denied_publish_is_recorded_and_repetitions_are_counted(
     assert "secret payload" not in str(denied)
 
 
+def test_who_plays_a_recording_again_is_recorded_with_the_right_that_it_takes(
+    broker: ConfiguredBroker, data: Path
+) -> None:
+    again = properties(user=("slipring-replay", "1"))
+    with broker.peer("again", username="anna", password=PASSWORD, properties=again) as peer:
+        found = awaited(data, of_kind("connected", client="again"))
+        assert found["detail"].endswith(", plays a recording again")
+        peer.send(V5.publish("plant/a", b"1", qos=1, packet_id=1))
+        assert peer.packet().reason == 0x87
+        denied = awaited(data, of_kind("denied", client="again"))
+    assert (denied["right"], denied["topic"]) == ("replay", "plant/a")
+
+
 def test_what_is_read_of_values_is_recorded(broker: ConfiguredBroker, data: Path) -> None:
     with _anna(broker) as peer:
         answer = V5.publish(

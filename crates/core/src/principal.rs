@@ -3,7 +3,7 @@
 //! [`Plan::allows`](crate::Plan::allows) says what a principal may do. The engine asks when it makes a publisher's route to
 //! a topic, takes a subscription, gets a request to `$slipring/`, and reads the journal for a client.
 
-use crate::access::{Identity, Subject};
+use crate::access::{Identity, Right, Subject};
 use crate::{Owner, SessionKey};
 
 /// The way by which a principal acts.
@@ -11,6 +11,8 @@ use crate::{Owner, SessionKey};
 pub enum Way {
     /// The client's own packets.
     Client,
+    /// The packets of a client that plays a recording again.
+    Replay,
     /// The will that a client left.
     Will,
     /// The broker itself: changes of its tables, `$SYS` topics, requests of the control plane.
@@ -47,6 +49,18 @@ impl Principal<'static> {
             way: Way::Broker,
             is_durable: false,
         }
+    }
+}
+
+impl Way {
+    /// Whether these are the packets of a client, which gets answers.
+    pub fn is_client(self) -> bool {
+        matches!(self, Self::Client | Self::Replay)
+    }
+
+    /// The right to publish messages and samples by this way.
+    pub fn publishing(self) -> Right {
+        if self == Self::Replay { Right::Replay } else { Right::Publish }
     }
 }
 

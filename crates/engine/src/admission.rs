@@ -224,7 +224,16 @@ impl Party {
         }
     }
 
-    /// Checks that the client may publish its will; it is checked again when the will is published.
+    /// How the client came, for people.
+    pub fn arrival(&self, opening: &Opening, session_present: bool) -> String {
+        let kept = if session_present { ", its session goes on" } else { "" };
+        let replays = if opening.replays { ", plays a recording again" } else { "" };
+        let address = &self.connection.origin.address;
+        format!("from {address} with {}{kept}{replays}", opening.terms.version)
+    }
+
+    /// Checks that the client may publish its will; it needs `publish`, also from a client that replays, whose will
+    /// is no recording; it is checked again when the will is published.
     pub fn check_will(&self, opening: &Opening) -> Result<(), ConnectRefusal> {
         let Some(will) = &opening.will else { return Ok(()) };
         let (identity, client_id) = (self.connection.identity(), &*opening.client_id);

@@ -40,6 +40,8 @@ pub(crate) struct Client {
     rights: ArcSwapOption<ClientRights>,
     /// Whether its rights have changed, and its selections are to be entered again.
     pub has_other_rights: AtomicBool,
+    /// Whether the connection that has the session, or had it last, plays a recording again.
+    replays: AtomicBool,
     pub traffic: Traffic,
     pub losses: Losses,
     /// Whether streams have chunks that it has not taken. Changed under the lock of the streams.
@@ -113,6 +115,7 @@ impl Client {
             proof: ArcSwapOption::empty(),
             rights: ArcSwapOption::empty(),
             has_other_rights: AtomicBool::new(false),
+            replays: AtomicBool::new(false),
             traffic: Traffic::default(),
             losses: Losses::default(),
             behind: AtomicBool::new(false),
@@ -151,7 +154,7 @@ impl Client {
             client_id: &self.name,
             identity,
             owner: connection.owner(),
-            way: Way::Client,
+            way: connection.way(),
             is_durable: self.is_durable,
         }
     }

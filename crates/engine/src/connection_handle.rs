@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use arc_swap::ArcSwapOption;
 use atomic_waker::AtomicWaker;
 use slipring_core::access::Identity;
-use slipring_core::{Authentication, ConnectionKey, Millis, Owner};
+use slipring_core::{Authentication, ConnectionKey, Millis, Owner, Way};
 use slipring_wire::{Reason, Version};
 
 use crate::flow::OwnerFlow;
@@ -36,6 +36,8 @@ pub(crate) struct ConnectionHandle {
     exchange: OnceLock<&'static str>,
     /// The connection counts for this owner's quotas.
     owner: OnceLock<Owner>,
+    /// Whether its client plays a recording again.
+    replays: AtomicBool,
     closing: OnceLock<Reason>,
     /// Whether it has published or declared anything.
     published: AtomicBool,
@@ -66,6 +68,7 @@ impl ConnectionHandle {
             proof: ArcSwapOption::empty(),
             exchange: OnceLock::new(),
             owner: OnceLock::new(),
+            replays: AtomicBool::new(false),
             closing: OnceLock::new(),
             published: AtomicBool::new(false),
             unfinished_bytes: AtomicUsize::new(0),
@@ -149,6 +152,17 @@ impl ConnectionHandle {
     pub fn is_slowed(&self, now_ms: Millis) -> bool {
         let slowed_ms = self.slowed_ms.load(Ordering::Relaxed);
         slowed_ms > 0 && now_ms < slowed_ms + SLOWED_MS
+    }
+
+    /// Notes whether CONNECT said that the client plays a recording again.
+    pub fn note_replaying(&self, replays: bool) {
+        self.replays.store(replays, Ordering::Relaxed);
+    }
+
+    /// The way by which its client acts.
+    #[inline]
+    pub fn way(&self) -> Way {
+        if self.replays.load(Ordering::Relaxed) { Way::Replay } else { Way::Client }
     }
 
     /// Notes that the client is a publisher.

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use slipring_core::access::Right;
 use slipring_core::requests::Balance;
 use slipring_core::{Durability, Millis, Offset, Principal};
 use slipring_wire::{Properties, PropertiesBuf, PropertyId, Publish, Reason, Value};
@@ -116,7 +115,8 @@ impl Allowance {
 pub(crate) fn ask(asked: &ClientRequest<'_>, role: &str, feed: &mut Feed) -> Reason {
     let ClientRequest { broker, client, message, .. } = *asked;
     let Some(to) = Role::parse(role) else { return Reason::TopicNameInvalid };
-    if !broker.plan.load().allows(asked.from, Right::Publish, message.topic) {
+    let publishing = asked.from.way.publishing();
+    if !broker.plan.load().allows(asked.from, publishing, message.topic) {
         return Reason::NotAuthorized;
     }
     if let Some(why) = refusal(asked) {

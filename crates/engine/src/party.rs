@@ -291,9 +291,7 @@ impl Party {
         opening.cut().for_each(|limit| self.broker.monitor.reached.count(limit));
         self.conversation.accept(&opening, &client.name, session_present, &mut self.reply);
         self.keep_alive_s = opening.keep_alive_s;
-        let kept = if session_present { ", its session goes on" } else { "" };
-        let detail =
-            format!("from {} with {}{kept}", self.connection.origin.address, opening.terms.version);
+        let detail = self.arrival(&opening, session_present);
         if let Some(user) = self.connection.proven() {
             let detail = format!("as {user}");
             self.broker.monitor.report(EventKind::Authenticated, &client.name, detail);

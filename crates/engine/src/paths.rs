@@ -44,7 +44,7 @@ pub(crate) struct Route {
     pub prefix: Arc<Prefix>,
     /// What the publisher may do on it.
     pub grant: Grant,
-    /// What publishing to it is: `publish`, or `stream` if it is a stream.
+    /// What publishing to it is: `stream` if it is a stream, else `publish`, or `replay` on a connection that replays.
     pub publishing: Right,
     pub is_journaled: bool,
     /// The durability of QoS 1 and 2 messages of the topic.
@@ -147,7 +147,7 @@ impl Paths {
         };
         let publishing = match kind {
             TopicKind::Stream(_) => Right::Stream,
-            TopicKind::Plain(_) | TopicKind::Parameter(_) => Right::Publish,
+            TopicKind::Plain(_) | TopicKind::Parameter(_) => from.way.publishing(),
         };
         let grant = plan.grant(from, &topic);
         // Whoever may not publish there takes no room by it, and learns nothing by how long it takes.

@@ -161,7 +161,7 @@ impl Broker {
         if plan.access.is_enforced() {
             // What was queued and declared under other rights, before the restart.
             let rights = client.rights(&self.plan);
-            self.judge_declared(key, &rights);
+            self.judge_declared(&client, &rights);
             client.outgoing().check_queued(rights);
         }
         self.timers.set_for(&client, &mut state);

@@ -59,14 +59,18 @@ impl Broker {
     }
 
     /// A client has proved to be somebody: when it came back, or again on the same connection. Returns whether that is
-    /// somebody else than before, who may have other rights.
+    /// somebody else than before, who may have other rights. A client that plays a recording again needs another right
+    /// for the same samples than one that does not.
     pub fn identify(&self, client: &Arc<Client>, identity: &Arc<Identity>) -> bool {
         client.keep_proof();
+        let acts_otherwise = client.follow_way();
         let is_other = **client.identity.load() != **identity;
         if is_other {
             client.identity.store(Arc::clone(identity));
             self.topics.changed();
             self.recheck(client, RightSet::ALL);
+        } else if acts_otherwise && self.table.is_used() {
+            self.judge_declared(client, &client.rights(&self.plan));
         }
         is_other
     }
@@ -75,7 +79,7 @@ impl Broker {
     pub fn recheck(&self, client: &Arc<Client>, lost: RightSet) {
         let rights = client.rights(&self.plan);
         if self.table.is_used() {
-            self.judge_declared(client.key, &rights);
+            self.judge_declared(client, &rights);
             if lost.has_any(&[Right::Select, Right::Subscribe]) {
                 // At once: its connection, which enters its subscriptions again, may be busy with writing.
                 self.table.lock().table.stop_all(client.key);
@@ -99,7 +103,8 @@ impl Broker {
 
     /// Takes those declarations from a session that its client has no more right to, and notes which parameters it may
     /// not publish.
-    pub fn judge_declared(&self, session: SessionKey, rights: &ClientRights) {
+    pub fn judge_declared(&self, client: &Client, rights: &ClientRights) {
+        let (session, publishing) = (client.key, client.publishing());
         let [mut judged, mut lost, mut muted] = [const { Vec::new() }; 3];
         let mut from = 0;
         loop {
@@ -108,7 +113,7 @@ impl Broker {
                 judged.push(*index);
                 if !rights.allow(Right::Declare, name) {
                     lost.push(*index);
-                } else if !rights.allow(Right::Publish, name) {
+                } else if !rights.allow(publishing, name) {
                     muted.push(*index);
                 }
             }

@@ -128,6 +128,7 @@ impl Broker {
         opening: &Opening,
         connection: &Arc<ConnectionHandle>,
     ) -> Option<DueWill> {
+        connection.note_replaying(opening.replays);
         let mut state = client.state();
         self.timers.cancel(state.due.take());
         let will = opening.will.clone().map(|will| (will, Millis::MAX));

@@ -10,8 +10,8 @@ use slipring_core::Plan;
 use slipring_core::access::{AccessPolicy, AccessRule, Right};
 use slipring_engine::{Engine, ListenerSettings, Settings};
 use slipring_wire::{
-    Packet, PacketId, PropertiesBuf, PropertyId, Publish, QoS, Subscribe, Subscription, Value,
-    Version,
+    Connect, Packet, PacketId, PropertiesBuf, PropertyId, Publish, QoS, Subscribe, Subscription,
+    Value, Version,
 };
 use talk::{Talk, connect};
 
@@ -64,6 +64,43 @@ fn a_message_to_a_denied_topic_is_refused_and_reaches_nobody() {
     client.publish("allowed", b"2");
     assert_eq!(reader.message().0, "allowed");
     assert_eq!(engine.status().retained.messages, 0);
+}
+
+/// A client that says that it plays a recording again.
+fn replaying(engine: &Engine, client_id: &str) -> Talk {
+    let mut properties = PropertiesBuf::new();
+    properties.push(PropertyId::UserProperty, Value::Pair("slipring-replay", "1"));
+    let (version, will, user_name, password) = (Version::V5, None, None, None);
+    let (clean_start, keep_alive_s, properties) = (true, 60, properties.borrow());
+    let connect = Connect {
+        version,
+        clean_start,
+        keep_alive_s,
+        client_id,
+        properties,
+        will,
+        user_name,
+        password,
+    };
+    let mut bytes = Vec::new();
+    Packet::Connect(Box::new(connect)).encode(version, &mut bytes);
+    let mut talk = Talk::silent(engine.address(), version);
+    talk.send_bytes(&bytes);
+    assert!(talk.next().unwrap().starts_with("ConnAck"));
+    talk
+}
+
+#[test]
+fn who_plays_a_recording_again_needs_the_right_to_replay_instead_of_to_publish() {
+    for (denied, refuses_replay) in [("replay", true), ("publish", false)] {
+        let engine = engine((denied, "topic"));
+        let mut plain = Talk::connect(engine.address(), Version::V5, "plain");
+        let mut again = replaying(&engine, "again");
+        let answers = [&mut plain, &mut again].map(|client| {
+            published(client, &Publish::new("topic", b"1")).contains("NotAuthorized")
+        });
+        assert_eq!(answers, [!refuses_replay, refuses_replay], "{denied}");
+    }
 }
 
 #[test]

@@ -7,6 +7,9 @@ use slipring_wire::{Connect, Packet, PropertyId, VARINT_MAX, Value, Version};
 use super::inbound::RECEIVE_MAX;
 use super::{ClientProtocol, ClientWill, Credentials, NonceSeed, ProofMethod};
 
+/// Says that the client plays a recording again.
+const REPLAY_PROPERTY: &str = "slipring-replay";
+
 /// How a client connects, and connects again.
 #[derive(Clone, Debug)]
 pub struct ConnectOptions {
@@ -18,6 +21,8 @@ pub struct ConnectOptions {
     pub nonce_seed: NonceSeed,
     /// What the broker publishes if the client goes without DISCONNECT.
     pub will: Option<ClientWill>,
+    /// Whether the client says that it plays a recording again: it then needs the right `replay` to publish.
+    pub replaying: bool,
     /// Seconds of silence before a ping; 0 is never.
     pub keep_alive_s: u16,
     /// The broker must answer CONNECT within this time.
@@ -37,6 +42,7 @@ impl Default for ConnectOptions {
             credentials: Credentials::default(),
             nonce_seed: NonceSeed::default(),
             will: None,
+            replaying: false,
             keep_alive_s: 30,
             timeout: Duration::from_secs(10),
             session_expiry_s: 0,
@@ -64,6 +70,9 @@ impl ClientProtocol {
         if options.session_expiry_s > 0 {
             let expiry = Value::Four(options.session_expiry_s);
             properties.push(PropertyId::SessionExpiryInterval, expiry);
+        }
+        if options.replaying {
+            properties.push(PropertyId::UserProperty, Value::Pair(REPLAY_PROPERTY, "1"));
         }
         let will_properties = options.will.as_ref().map(ClientWill::properties);
         let will = options.will.as_ref().zip(will_properties.as_ref());

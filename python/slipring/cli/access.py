@@ -79,6 +79,17 @@ class Access:
         credentials = self.credentials().connecting()
         return connect(self.url, **credentials, tls=self._tls(), **options)
 
+    def who(self) -> str:
+        """Whom a rule names to mean this user, as far as the options tell."""
+        token = None
+        if self.user is None and self.token_file is not None:
+            token = read_secret_file(self.token_file)
+        elif self.user is None:
+            token = os.environb.get(TOKEN.encode()) or (None if self.cert else self._stored())
+        user = self.user or (None if token is None else token_user(token))
+        is_proven = token is not None or self.cert is not None
+        return f"user:{user or 'NAME'}" if user or is_proven else "anonymous"
+
     def journal(self) -> JournalBroker:
         """The same broker, to read its journal."""
         self._tls()

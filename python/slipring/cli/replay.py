@@ -16,13 +16,16 @@ from slipring.cli.display import counted
 from slipring.cli.export_samples import skipped_words
 from slipring.cli.progress import ProgressDisplay
 from slipring.cli.recording_range import DATA, Filters, From, To, check_named, recording
+from slipring.cli.replay_rights import SentPieces
 from slipring.errors import PublishRefused, RecordingError, SlipringError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from slipring.client import Bus, Publisher
     from slipring.recording.history.translation import Translation
-    from slipring.recording.recording import Recording
-    from slipring.recording.replay import Replay, ReplayProgress
+    from slipring.recording.recording import Piece, Recording
+    from slipring.recording.replay import Prepare, Replay, ReplayProgress
 
 
 @with_access
@@ -48,7 +51,8 @@ def replay(  # noqa: PLR0913 (each is an option)
 
     Order, QoS, retain flag and properties are as recorded. A late message is sent at once, and
     delays none after it. Parameters and streams are declared as they were recorded; --filter and
-    --to-topic apply to their names too.
+    --to-topic apply to their names too. Where the broker asks for rights, it takes the right replay
+    on the topics, instead of publish.
 
     For example:
 
@@ -88,18 +92,22 @@ class _Playing:
     async def run(self, recorded: "Recording") -> None:
         from slipring.recording.importing import flushed_when_interrupted
 
-        async with self.access.connect() as bus, bus.publisher() as publisher:
+        connecting = self.access.connect(replaying=True)
+        async with connecting as bus, bus.publisher() as publisher:
             translation = self._translation(recorded, bus)
+            sent = SentPieces(lambda: publisher.settled)
             self._warn(recorded, translation)
             with ProgressDisplay("replaying", len(recorded)) as shown:
-                replay = self._replay(recorded, publisher, translation, shown)
+                replay = self._replay(recorded, publisher, _prepare(translation, sent), shown)
                 told = partial(_summary, replay.played, publisher, translation)
                 try:
                     async with flushed_when_interrupted(publisher):
                         await self._play(replay, bus, publisher)
+                except PublishRefused as error:
+                    missing = sent.missing(error, self.access.who(), translation.declared)
+                    raise RecordingError(f"{error}{missing}; {told(refused=True)}") from None
                 except SlipringError as error:
-                    refused = isinstance(error, PublishRefused)
-                    raise RecordingError(f"{error}; {told(refused=refused)}") from None
+                    raise RecordingError(f"{error}; {told()}") from None
                 except asyncio.CancelledError:
                     shown.note(f"interrupted: {told()}")
                     raise
@@ -133,7 +141,7 @@ class _Playing:
         self,
         recorded: "Recording",
         publisher: "Publisher",
-        translation: "Translation",
+        prepare: "Prepare",
         shown: ProgressDisplay,
     ) -> "Replay":
         from slipring.recording.replay import MonotonicClock, Replay
@@ -143,7 +151,7 @@ class _Playing:
             publisher,
             MonotonicClock(),
             speed=self.speed,
-            prepare=translation.messages,
+            prepare=prepare,
             on_progress=lambda messages, end: shown.tell(messages, end - recorded.start),
         )
 
@@ -166,6 +174,17 @@ class _Playing:
                 f"nothing in {recorded.name} from offset {recorded.start} to {recorded.end} "
                 f"matches {' or '.join(map(repr, self.filters))}: neither a topic nor a parameter"
             )
+
+
+def _prepare(translation: "Translation", sent: SentPieces) -> "Prepare":
+    """Translates the pieces, and remembers what is sent."""
+
+    async def prepare(piece: "Piece") -> "pa.RecordBatch":
+        rows = await translation.messages(piece)
+        sent.add(rows)
+        return rows
+
+    return prepare
 
 
 def _summary(

@@ -34,6 +34,7 @@ def connect(  # noqa: PLR0913 (every option has its name at the call)
     authentication: Authentication | None = None,
     tls: Tls | None = None,
     will: Will | None = None,
+    replaying: bool = False,
     session_expiry_s: int = 0,
     clean_start: bool = False,
     reconnect_s: float = math.inf,
@@ -53,7 +54,9 @@ def connect(  # noqa: PLR0913 (every option has its name at the call)
     `authentication="scram"`; with a certificate of `tls`; or with a `token`. A token may be a
     callable, sync or async, or in a `token_file`: then it is fetched again before it ends and
     before each further connection. `authentication="password"` sends a token as the password, for
-    brokers that want it there. `will` is published if this client goes without closing.
+    brokers that want it there. `will` is published if this client goes without closing. With
+    `replaying` the client says that it plays a recording again: to publish it then needs the right
+    `replay`, instead of `publish`.
 
     `session_expiry_s` is how long the broker keeps the session without a connection; above 0 an
     earlier session with the same client id is continued, except with `clean_start`. A lost
@@ -74,6 +77,7 @@ def connect(  # noqa: PLR0913 (every option has its name at the call)
         credentials,
         client_id=client_id or "",
         will=None if will is None else will.row(),
+        replaying=replaying,
         tls=None if tls is None else asdict(tls),
         session_expiry_s=session_expiry_s,
         clean_start=clean_start or session_expiry_s == 0,

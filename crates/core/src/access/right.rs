@@ -25,7 +25,7 @@ pub enum Right {
     Serve,
     /// Read the journal.
     Journal,
-    /// Play messages of a journal again.
+    /// Publish messages and samples as a client that plays a recording again.
     Replay,
     /// See values in the console, and metrics.
     Watch,

@@ -5,6 +5,7 @@ use slipring_wire::{
 };
 
 use super::{Action, Conversation, authenticating, check_user_properties};
+use crate::replaying::asks_to_replay;
 use crate::{Limit, Password, Proof, Stop, Terms, WillMessage, levels};
 
 /// What a client asks for in CONNECT.
@@ -22,6 +23,8 @@ pub struct Opening {
     pub terms: Terms,
     /// The will.
     pub will: Option<WillMessage>,
+    /// Whether the client says that it plays a recording again.
+    pub replays: bool,
     /// The user name that the client claims or has proved.
     pub user_name: Option<String>,
     /// The proof of the user name.
@@ -89,6 +92,7 @@ impl Conversation {
             expiry_s: self.expiry_s,
             terms,
             will: connect.will.map(WillMessage::from),
+            replays: asks_to_replay(connect.properties),
             user_name: connect.user_name.map(Into::into),
             proof: connect
                 .password

@@ -185,7 +185,8 @@ impl Table {
         }
         if !requester.sees_all() {
             let named = indices.iter().map(|index| index.get()).zip(&asked);
-            let muted = named.filter(|(_, one)| !requester.may(Right::Publish, &one.name));
+            let publishing = requester.from.way.publishing();
+            let muted = named.filter(|(_, one)| !requester.may(publishing, &one.name));
             let muted = sorted_indices(muted.map(|(index, _)| index));
             let judged = sorted_indices(indices.iter().map(|index| index.get()));
             self.registry.publishers.mute(*session, &judged, &muted);

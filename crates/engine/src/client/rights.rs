@@ -1,10 +1,11 @@
 //! What one client may do, and what its identity depends on.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use arc_swap::ArcSwap;
 use slipring_core::access::{AccessPolicy, ClientRights, FilterAccess, Right, Subject};
-use slipring_core::{Authentication, Plan};
+use slipring_core::{Authentication, Plan, Way};
 
 use super::Client;
 
@@ -14,6 +15,21 @@ impl Client {
         if let Some(connection) = &*self.connection.load() {
             self.proof.store(connection.proof());
         }
+    }
+
+    /// Notes the way by which its connection acts. Returns whether that is another one than before.
+    pub fn follow_way(&self) -> bool {
+        let Some(now) = self.connection.load().as_ref().map(|connection| connection.way()) else {
+            return false;
+        };
+        let replays = now == Way::Replay;
+        self.replays.swap(replays, Ordering::AcqRel) != replays
+    }
+
+    /// The right to publish samples of what it has declared.
+    pub fn publishing(&self) -> Right {
+        let replays = self.replays.load(Ordering::Acquire);
+        if replays { Way::Replay } else { Way::Client }.publishing()
     }
 
     /// Whether these rules still accept the token or the answer that its identity depends on, if it does.

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use slipring_core::access::{Right, Subject};
 use slipring_core::ledger::{RequestManner, RequestRecord};
 use slipring_core::requests::{Asked, RequestEvent, RequestKey, RequestTerms, TermsError};
-use slipring_core::{Durability, JournalPlace, Limit, Offset, SessionKey, Way, memory};
+use slipring_core::{Durability, JournalPlace, Limit, Offset, SessionKey, memory};
 use slipring_wire::{Properties, PropertiesBuf, PropertyId, Publish, QoS, Reason, Value, Version};
 
 use super::Job;
@@ -33,7 +33,7 @@ impl Feed {
         if message.properties.is_empty() || version != Version::V5 || !is_plain {
             return None;
         }
-        if from.way != Way::Client {
+        if !from.way.is_client() {
             return None; // nobody waits for the answer to a will
         }
         let rule = self.paths.found().request;

@@ -86,8 +86,9 @@ fn missing_right(broker: &Broker, from: &Principal<'_>, message: &Publish<'_>) -
         Some("memory") => return Right::Administer,
         _ => {}
     }
-    let may_publish = broker.plan.load().allows(from, Right::Publish, message.topic);
-    if may_publish && message.retain { Right::Retain } else { Right::Publish }
+    let publishing = from.way.publishing();
+    let may_publish = broker.plan.load().allows(from, publishing, message.topic);
+    if may_publish && message.retain { Right::Retain } else { publishing }
 }
 
 fn in_words(why: &str, count: u64) -> String {
