@@ -10,7 +10,7 @@ from slipring.cli.access_rules import access
 from slipring.cli.answer import answer
 from slipring.cli.audit import audit
 from slipring.cli.config_commands import config
-from slipring.cli.console_access import CONSOLE, ConsoleAccess
+from slipring.cli.console_access import ConsoleAccess
 from slipring.cli.declare import declare
 from slipring.cli.dictionary import dictionary
 from slipring.cli.discover import discover
@@ -77,10 +77,18 @@ def slipring(
 @app.command()
 def serve(
     mqtt: Annotated[
-        str | None, typer.Option(help="HOST:PORT for MQTT; port 0 picks a free one.")
+        str | None,
+        typer.Option(
+            help="HOST:PORT for MQTT; port 0 picks a free one.", show_default="127.0.0.1:1883"
+        ),
     ] = None,
-    console: Annotated[str | None, typer.Option(help="HOST:PORT of the console, or `off`.")] = None,
-    data: Annotated[Path | None, typer.Option(help="Folder of the journal.")] = None,
+    console: Annotated[
+        str | None,
+        typer.Option(help="HOST:PORT of the console, or `off`.", show_default="127.0.0.1:8080"),
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder of the journal.", show_default="slipring-data")
+    ] = None,
     config: Annotated[
         Path | None, typer.Option(help="TOML file; `slipring config` prints one.")
     ] = None,
@@ -109,11 +117,12 @@ def serve(
 
 
 @app.command()
-@option_sets({"access": ConsoleAccess}, without=("console",))
+@option_sets({"access": ConsoleAccess})
 def status(
-    console: Annotated[
-        str, typer.Argument(help="Address of the console, as `slipring serve` prints it.")
-    ] = CONSOLE,
+    place: Annotated[
+        str | None,
+        typer.Argument(metavar="CONSOLE", help="Address of the console; the same as --console."),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Everything that the console shows, as JSON.")
     ] = False,
@@ -130,7 +139,7 @@ def status(
     """
     from slipring.cli.status import run_status
 
-    run_status(replace(access, console=console), as_json=as_json)
+    run_status(access if place is None else replace(access, console=place), as_json=as_json)
 
 
 app.command("memory")(memory)
