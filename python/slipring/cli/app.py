@@ -9,6 +9,7 @@ import typer
 from slipring.cli.access_rules import access
 from slipring.cli.answer import answer
 from slipring.cli.audit import audit
+from slipring.cli.completion import completion
 from slipring.cli.config_commands import config
 from slipring.cli.console_access import ConsoleAccess
 from slipring.cli.declare import declare
@@ -41,7 +42,6 @@ app = typer.Typer(
     name="slipring",
     help="Telemetry from machines that move to people who stand still, live and on into a lake.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
@@ -160,6 +160,7 @@ app.command("replay")(replay)
 app.command("query")(query)
 app.command("plot")(plot)
 app.command("declare")(declare)
+app.command("completion")(completion)
 app.command("password")(password)
 app.command("login")(login)
 app.command("logout")(logout)
