@@ -36,6 +36,7 @@ from slipring.cli.stream import stream
 from slipring.cli.subscribe import subscribe
 from slipring.cli.table import table
 from slipring.cli.token import token
+from slipring.cli.top import top
 from slipring.cli.watch_requests import requests, subscribers
 
 app = typer.Typer(
@@ -154,6 +155,7 @@ app.command("answer")(answer)
 app.command("requests")(requests)
 app.command("subscribers")(subscribers)
 app.command("table")(table)
+app.command("top")(top)
 app.command("export")(export)
 app.command("import")(import_)
 app.command("replay")(replay)
