@@ -126,7 +126,7 @@ def test_the_terminal_is_given_back(
         else:
             top.wait_for(rb"p00000\s+0.0 +m")
             assert top.mode != before
-            os.kill(top.process.pid, signal.Signals(end))
+            os.kill(top.process.pid, int(end))
             code, last = top.end()
             assert code == 130
             assert BACK in last

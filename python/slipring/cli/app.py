@@ -15,6 +15,7 @@ from slipring.cli.console_access import ConsoleAccess
 from slipring.cli.declare import declare
 from slipring.cli.dictionary import dictionary
 from slipring.cli.discover import discover
+from slipring.cli.doctor import doctor
 from slipring.cli.export import export
 from slipring.cli.import_ import import_
 from slipring.cli.journal import journal
@@ -147,6 +148,7 @@ app.command("memory")(memory)
 app.command("audit")(audit)
 app.command("discover")(discover)
 app.command("log")(log_levels)
+app.command("doctor")(doctor)
 app.command("ping")(ping)
 app.command("pub")(publish)
 app.command("sub")(subscribe)
