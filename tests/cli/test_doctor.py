@@ -103,10 +103,11 @@ def test_no_secret_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_mistake_in_the_config_is_wrong(tmp_path: Path) -> None:
     config = tmp_path / "broker.toml"
     config.write_text("[mqtt]\nlisen = 1\n")
-    config.chmod(0o666)
-    found = looked("--config", config, "--data", tmp_path, code=1)
-    assert found["config"]["state"] == State.WRONG
-    assert "lisen" in found["config"]["said"]
+    for mode, words in ((0o600, "lisen"), (0o666, "chmod o-w")):
+        config.chmod(mode)
+        found = looked("--config", config, "--data", tmp_path, code=1)
+        assert found["config"]["state"] == State.WRONG
+        assert words in found["config"]["said"]
 
 
 def test_damage_in_the_last_segment_is_wrong(broker: RunningBroker) -> None:

@@ -82,14 +82,13 @@ class _Settings:
     def read(self) -> "Sequence[Finding]":
         """Read the file. With a mistake in it the defaults are looked at."""
         from slipring.cli.doctor_finding import ok
-        from slipring.cli.doctor_places import config_mode
         from slipring.control import load_config
 
         if self._file is None:
             return [ok("config", "no file given: the defaults; --config FILE checks one")]
         self.config = load_config(self._file, data=self._data)
         doubts = [_doubt(doubt) for doubt in self.config.doubts]
-        return [ok("config", f"{self._file} is fine"), config_mode(self._file), *doubts]
+        return [ok("config", f"{self._file} is fine"), *doubts]
 
 
 def _checks(config: "Config", access: Access) -> "dict[str, Check]":

@@ -4,7 +4,6 @@ import errno
 import os
 import shutil
 import socket
-import stat
 import statistics
 import tempfile
 import time
@@ -165,12 +164,3 @@ def secret_files(files: dict[str, Path]) -> Iterator[Finding]:
             yield wrong(name, printable(str(error)), remedy)
         else:
             yield ok(name, f"{printable(str(path))} is for its owner alone")
-
-
-def config_mode(path: Path) -> Finding:
-    """Whether others may change the configuration."""
-    mode = path.stat().st_mode
-    if mode & stat.S_IWOTH:
-        said = f"everybody may change {printable(str(path))}"
-        return wrong("config mode", said, f"chmod o-w {printable(str(path))}")
-    return ok("config mode", f"{printable(str(path))} is {stat.filemode(mode)}")
