@@ -101,10 +101,10 @@ def _parse(words: list[str]) -> None:
     """Raise unless the command line can be read; a file need not be there."""
     command: Any = ROOT
     at = 0
-    while isinstance(command, TyperGroup):
+    while isinstance(command, TyperGroup) and words[at : at + 1] and words[at] in command.commands:
         command, at = command.commands[words[at]], at + 1
     try:
-        command.make_context(words[at - 1], words[at:])
+        command.make_context("slipring", words[at:])
     except typer.BadParameter as error:
         if "does not exist" not in error.message:
             raise AssertionError(f"{words}: {error.message}") from None
