@@ -184,7 +184,7 @@ async def test_a_value_and_a_file_are_refused_together(tmp_path: Path) -> None:
     file.write_bytes(b"in the file")
     code, _, err = await run("request", "a", "a value", "--file", str(file))
     assert code == 2
-    assert b"give VALUE or --file, not both" in err
+    assert b"there are an argument and --file" in err
 
 
 async def test_a_command_that_is_not_there_is_refused_at_once() -> None:

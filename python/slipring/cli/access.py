@@ -32,6 +32,9 @@ from slipring.errors import SecretError
 from slipring.journal.location import JournalBroker
 from slipring.native import read_secret_file
 
+URL_NAME = "SLIPRING_URL"
+"""The environment variable of --url."""
+
 
 def _file(text: str, **more: Any) -> Any:
     return typer.Option(help=text, exists=True, dir_okay=False, **more)
@@ -42,9 +45,15 @@ class Access:
     """How to reach a broker, as given on the command line."""
 
     url: Annotated[
-        str, typer.Option(help="The broker: mqtt://host:port, mqtts:, ws:, wss: or unix:/path.")
+        str,
+        typer.Option(
+            envvar=URL_NAME,
+            help="The broker: mqtt://host:port, mqtts:, ws:, wss: or unix:/path.",
+        ),
     ] = URL
-    user: Annotated[str | None, typer.Option(envvar=USER, help="Your user name.")] = None
+    user: Annotated[
+        str | None, typer.Option("--user", "-u", envvar=USER, help="Your user name.")
+    ] = None
     password_file: Annotated[
         Path | None,
         _file(f"The password is its first line; else {PASSWORD}; else you are asked."),

@@ -1,6 +1,7 @@
 """`slipring access ...`: who may do what; shown, granted, revoked, explained, imported."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -160,7 +161,13 @@ def explain(  # noqa: PLR0913 (each is an option)
 
 @access.command("import")
 def import_acl(
-    acl: Annotated[Path, typer.Option(help="A Mosquitto ACL file.", exists=True, dir_okay=False)],
+    acl: Annotated[
+        Path,
+        typer.Option(
+            help="A Mosquitto ACL file; - is standard input.",
+            dir_okay=False,
+        ),
+    ],
     passwords: Annotated[
         Path | None,
         typer.Option(help="A Mosquitto password file.", exists=True, dir_okay=False),
@@ -175,8 +182,6 @@ def import_acl(
 
         slipring access import --acl acl.txt --passwords passwd > access.d/10-mosquitto.toml
     """
-    import sys
-
     from slipring.cli.display import printable
     from slipring.control.mosquitto_access import imported
 
@@ -188,7 +193,8 @@ def import_acl(
 
 def _lines_of(file: Path) -> str:
     """The text as it is: Mosquitto ends a line at a line feed only."""
-    return file.read_bytes().decode(errors="surrogateescape")
+    content = sys.stdin.buffer.read() if file == Path("-") else file.read_bytes()
+    return content.decode(errors="surrogateescape")
 
 
 def _grant(who: str, topics: list[str], console: ConsoleAccess, **rights: Any) -> None:

@@ -9,11 +9,13 @@ import typer
 from slipring.cli.access_rules import access
 from slipring.cli.answer import answer
 from slipring.cli.audit import audit
+from slipring.cli.completion import completion
 from slipring.cli.config_commands import config
-from slipring.cli.console_access import CONSOLE, ConsoleAccess
+from slipring.cli.console_access import ConsoleAccess
 from slipring.cli.declare import declare
 from slipring.cli.dictionary import dictionary
 from slipring.cli.discover import discover
+from slipring.cli.doctor import doctor
 from slipring.cli.export import export
 from slipring.cli.import_ import import_
 from slipring.cli.journal import journal
@@ -35,13 +37,13 @@ from slipring.cli.stream import stream
 from slipring.cli.subscribe import subscribe
 from slipring.cli.table import table
 from slipring.cli.token import token
+from slipring.cli.top import top
 from slipring.cli.watch_requests import requests, subscribers
 
 app = typer.Typer(
     name="slipring",
     help="Telemetry from machines that move to people who stand still, live and on into a lake.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
@@ -77,10 +79,18 @@ def slipring(
 @app.command()
 def serve(
     mqtt: Annotated[
-        str | None, typer.Option(help="HOST:PORT for MQTT; port 0 picks a free one.")
+        str | None,
+        typer.Option(
+            help="HOST:PORT for MQTT; port 0 picks a free one.", show_default="127.0.0.1:1883"
+        ),
     ] = None,
-    console: Annotated[str | None, typer.Option(help="HOST:PORT of the console, or `off`.")] = None,
-    data: Annotated[Path | None, typer.Option(help="Folder of the journal.")] = None,
+    console: Annotated[
+        str | None,
+        typer.Option(help="HOST:PORT of the console, or `off`.", show_default="127.0.0.1:8080"),
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder of the journal.", show_default="slipring-data")
+    ] = None,
     config: Annotated[
         Path | None, typer.Option(help="TOML file; `slipring config` prints one.")
     ] = None,
@@ -109,11 +119,12 @@ def serve(
 
 
 @app.command()
-@option_sets({"access": ConsoleAccess}, without=("console",))
+@option_sets({"access": ConsoleAccess})
 def status(
-    console: Annotated[
-        str, typer.Argument(help="Address of the console, as `slipring serve` prints it.")
-    ] = CONSOLE,
+    place: Annotated[
+        str | None,
+        typer.Argument(metavar="CONSOLE", help="Address of the console; the same as --console."),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Everything that the console shows, as JSON.")
     ] = False,
@@ -130,13 +141,14 @@ def status(
     """
     from slipring.cli.status import run_status
 
-    run_status(replace(access, console=console), as_json=as_json)
+    run_status(access if place is None else replace(access, console=place), as_json=as_json)
 
 
 app.command("memory")(memory)
 app.command("audit")(audit)
 app.command("discover")(discover)
 app.command("log")(log_levels)
+app.command("doctor")(doctor)
 app.command("ping")(ping)
 app.command("pub")(publish)
 app.command("sub")(subscribe)
@@ -145,12 +157,14 @@ app.command("answer")(answer)
 app.command("requests")(requests)
 app.command("subscribers")(subscribers)
 app.command("table")(table)
+app.command("top")(top)
 app.command("export")(export)
 app.command("import")(import_)
 app.command("replay")(replay)
 app.command("query")(query)
 app.command("plot")(plot)
 app.command("declare")(declare)
+app.command("completion")(completion)
 app.command("password")(password)
 app.command("login")(login)
 app.command("logout")(logout)

@@ -21,6 +21,8 @@ from slipring.errors import ConnectError
 from slipring.native import read_secret_file
 
 CONSOLE = "http://127.0.0.1:8080"
+CONSOLE_NAME = "SLIPRING_CONSOLE"
+"""The environment variable of --console."""
 
 
 @dataclass(frozen=True)
@@ -29,10 +31,16 @@ class ConsoleAccess:
 
     console: Annotated[
         str,
-        typer.Option("--console", help="Address of the console, as `slipring serve` prints it."),
+        typer.Option(
+            "--console",
+            "--url",
+            envvar=CONSOLE_NAME,
+            help="Address of the console, as `slipring serve` prints it.",
+        ),
     ] = CONSOLE
     user: Annotated[
-        str | None, typer.Option(envvar=USER, help="Your user name, if the broker has users.")
+        str | None,
+        typer.Option("--user", "-u", envvar=USER, help="Your user name, if the broker has users."),
     ] = None
     password_file: Annotated[
         Path | None,

@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from slipring.dictionary import Dictionary
     from slipring.model import AlarmLimits, Parameter
 
-File = Annotated[
-    Path, typer.Argument(metavar="FILE", help="CSV (.csv), DBC (.dbc) or VSS as JSON (.json).")
-]
+FILES = "CSV (.csv), DBC (.dbc) or VSS as JSON (.json); - is standard input, CSV."
+File = Annotated[Path, typer.Argument(metavar="FILE", help=FILES)]
 Strict = Annotated[
     bool, typer.Option("--strict", help="A warning, such as an unknown unit, is an error too.")
 ]
@@ -30,7 +29,7 @@ dictionary = typer.Typer(
 def check(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="CSV (.csv), DBC (.dbc) or VSS as JSON (.json)."),
+        typer.Argument(metavar="FILE...", help=FILES),
     ],
     *,
     strict: Strict = False,
@@ -44,6 +43,8 @@ def check(
         slipring dictionary check engine.csv powertrain.dbc
 
         slipring dictionary check --strict vss.json
+
+        slipring dictionary show powertrain.dbc --csv | slipring dictionary check -
     """
     right = [_is_right(file, strict=strict) for file in files]
     if not all(right):

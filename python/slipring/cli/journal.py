@@ -68,7 +68,7 @@ def salvage(
     and the consumers are copied too. Offsets that cannot be read are left out and listed. The
     broker must be stopped. The exit code is 0 if all was copied, else 1.
 
-    For example, for a broker with the data folder slipring-data:
+    For example:
 
         slipring journal salvage slipring-data saved
 

@@ -42,7 +42,7 @@ def _exceeded_limit(parameter: Parameter, value: object) -> _ExceededLimit | Non
     return None
 
 
-def _state_of(parameter: Parameter, sample: Sample | None) -> tuple[str, str]:
+def state_of(parameter: Parameter, sample: Sample | None) -> tuple[str, str]:
     """The quality of a value or the limit that it exceeds, in words; and the key of its style."""
     if sample is None:
         return "no sample", "stale"
@@ -63,7 +63,7 @@ def parameter_table(entries: Iterable[Entry], samples: Samples, now_ns: int) -> 
     shown = table("name", "type", "+value", "unit", "state", "age", "description")
     for entry in entries:
         sample, parameter = samples.get(entry.name), entry.parameter
-        words, style_key = _state_of(parameter, sample)
+        words, style_key = state_of(parameter, sample)
         style = STYLES.get(style_key, "")
         shown.add_row(
             plain(entry.name),
@@ -84,7 +84,7 @@ def parameter_facts(entry: Entry, sample: Sample | None, now_ns: int) -> list[tu
     facts = [
         ("name", entry.name),
         ("value", "" if sample is None else f"{value_text(sample)}{unit}"),
-        ("state", _state_of(parameter, sample)[0]),
+        ("state", state_of(parameter, sample)[0]),
         ("time", "" if sample is None else _time_and_age(sample.time_ns, now_ns)),
         ("type", parameter.type),
         ("labels", ", ".join(f"{key} {label}" for key, label in (parameter.labels or {}).items())),

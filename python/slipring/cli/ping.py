@@ -84,10 +84,10 @@ def _clock(measured: _PingSummary) -> str:
 
 
 async def _measure(bus: Bus, count: int, interval_s: float, trips_ms: list[float]) -> None:
-    knows_clock = await _knows_clock(bus)
+    has_clock = await knows_clock(bus)
     for number in range(count):
         await asyncio.sleep(interval_s if number else 0)
-        if knows_clock:
+        if has_clock:
             exchange = await bus.clock.measure()
             trips_ms.append((exchange.received_ns - exchange.sent_ns) / 1e6)
         else:
@@ -108,7 +108,7 @@ def _measured(bus: Bus, trips_ms: Sequence[float]) -> _PingSummary:
     )
 
 
-async def _knows_clock(bus: Bus) -> bool:
+async def knows_clock(bus: Bus) -> bool:
     """Whether the broker tells its clock; this first ping is not counted."""
     try:
         await bus.clock.measure(timeout_s=2.0)

@@ -66,7 +66,11 @@ KeepBytes = Annotated[
 ]
 Broker = Annotated[
     str | None,
-    typer.Option(help="Read the journal from this broker instead: mqtt://host:port or mqtts://."),
+    typer.Option(
+        "--broker",
+        "--url",
+        help="Read the journal from this broker instead: mqtt://host:port or mqtts://.",
+    ),
 ]
 Archive = Annotated[
     str | None,

@@ -28,7 +28,10 @@ FORMATS = ("table", "csv", "json", "arrow", "parquet")
 def query(
     sql: Annotated[
         str | None,
-        typer.Argument(metavar="SQL", help="One SELECT; the lake's tables are its tables."),
+        typer.Argument(
+            metavar="SQL",
+            help="One SELECT; the lake's tables are its tables. - reads it from standard input.",
+        ),
     ] = None,
     *,
     lake: LakeWhere = None,
@@ -40,7 +43,8 @@ def query(
         ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the rows to a file.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the rows to a file; - is standard output."),
     ] = None,
     listed: Annotated[
         bool, typer.Option("--list", help="Show the tables: rows, size, newest time.")
@@ -62,9 +66,12 @@ def query(
 
         slipring query "SELECT * FROM events" --lake s3://bucket/lake --output events.parquet
 
+        slipring query - --format csv < peaks.sql > peaks.csv
+
         slipring query "SELECT count(*) FROM samples" --as-of -1h
     """  # noqa: E501 (a command is one line)
     interrupt.also_on_sigterm()
+    output = None if output == Path("-") else output
     opened = opened_lake(lake, as_of)
     if listed:
         _show_tables(opened)
@@ -73,9 +80,13 @@ def query(
         raise LakeError(
             "give a SELECT, or --list to see the tables; slipring query --help has examples"
         )
-    chosen = _format(shape, output)
+    _tell_end(opened, sys.stdin.read() if sql == "-" else sql, _format(shape, output), output)
+
+
+def _tell_end(lake: "Lake", sql: str, chosen: "QueryFormat", output: Path | None) -> None:
+    """Run a question; an interrupt says what was not written."""
     try:
-        _run(opened, sql, chosen, output)
+        _run(lake, sql, chosen, output)
     except BrokenPipeError:
         return  # the reader of the pipe is gone
     except KeyboardInterrupt:

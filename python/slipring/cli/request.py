@@ -3,14 +3,15 @@
 import sys
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from slipring.cli import display, interrupt
 from slipring.cli.access import Access
+from slipring.cli.client_options import ClientOptions
 from slipring.cli.option_sets import option_sets
+from slipring.cli.payload_options import PayloadOptions, as_bytes
 from slipring.client.connecting import Connecting
 from slipring.client.request_terms import RETRY_MAX, RequestOptions
 from slipring.errors import RequestEnded, RequestNotDelivered
@@ -50,7 +51,9 @@ class _Balance(StrEnum):
 class TermOptions:
     """The terms of a request, as given on the command line."""
 
-    timeout: Annotated[float, typer.Option(min=1e-6, help="Seconds until it times out.")] = 30.0
+    timeout: Annotated[
+        float, typer.Option("--timeout", "-W", min=1e-6, help="Seconds until it times out.")
+    ] = 30.0
     wait: Annotated[bool, typer.Option("--wait", help="Wait for a service, if there is none.")] = (
         False
     )
@@ -64,7 +67,9 @@ class TermOptions:
         None
     )
     content_type: Annotated[str | None, typer.Option(help="The media type of the value.")] = None
-    qos: Annotated[int, typer.Option(min=0, max=2, help="The QoS of the request.")] = 1
+    qos: Annotated[
+        int, typer.Option("--qos", "-q", min=0, max=2, help="The QoS of the request.")
+    ] = 1
 
     def options(self) -> RequestOptions:
         """The same as arguments of `Bus.request`."""
@@ -79,13 +84,23 @@ class TermOptions:
         }
 
 
-@option_sets({"terms": TermOptions, "access": Access})
+@option_sets(
+    {
+        "source": PayloadOptions,
+        "terms": TermOptions,
+        "client": ClientOptions,
+        "access": Access,
+    },
+    without=("by_line",),
+)
 def request(  # noqa: PLR0913 (typer reads the options from the signature)
-    topic: Annotated[str, typer.Argument(metavar="TOPIC", help="Such as solver/linear.")],
+    topic: Annotated[
+        str | None, typer.Argument(metavar="TOPIC", help="Such as solver/linear.")
+    ] = None,
     value: Annotated[
-        str,
+        str | None,
         typer.Argument(metavar="VALUE", help="The payload; - is all of standard input."),
-    ] = "",
+    ] = None,
     *,
     parts: Annotated[
         bool, typer.Option("--parts", help="Print each part as it comes, then the answer.")
@@ -93,11 +108,9 @@ def request(  # noqa: PLR0913 (typer reads the options from the signature)
     raw: Annotated[
         bool, typer.Option("--raw", help="Print the bytes alone, without a line end.")
     ] = False,
-    file: Annotated[
-        Path | None,
-        typer.Option(help="The payload is this file.", exists=True, dir_okay=False),
-    ] = None,
+    source: PayloadOptions,
     terms: TermOptions,
+    client: ClientOptions,
     access: Access,
 ) -> None:
     """Ask a service, and print its answer. Ctrl-C cancels the request.
@@ -113,14 +126,17 @@ def request(  # noqa: PLR0913 (typer reads the options from the signature)
 
         slipring request --wait --timeout 600 --retry 2 solver/linear - < problem.json
 
+        slipring request -h localhost -t solver/linear -m '{"a": 1}' -W 5
+
         slipring request --parts solver/linear --file problem.json
 
         slipring request --raw maps/tile 8/133/86 > tile.png
     """
-    if file is not None and value:
-        raise typer.BadParameter("give VALUE or --file, not both")
-    payload = file.read_bytes() if file is not None else _payload(value)
-    asking = _ask(access.connect(), topic, payload, terms.options(), parts=parts, raw=raw)
+    chosen = source.topic(topic)
+    source.check_single(value)
+    payload = (source.payload() or b"") if value is None else _payload(value)
+    connecting = client.reach(access).connect(client_id=client.client_id)
+    asking = _ask(connecting, chosen, payload, terms.options(), parts=parts, raw=raw)
     try:
         interrupt.run(asking)
     except RequestEnded as end:
@@ -130,7 +146,7 @@ def request(  # noqa: PLR0913 (typer reads the options from the signature)
 
 
 def _payload(value: str) -> bytes:
-    return sys.stdin.buffer.read() if value == "-" else value.encode("utf-8", "surrogateescape")
+    return sys.stdin.buffer.read() if value == "-" else as_bytes(value)
 
 
 async def _ask(

@@ -1,5 +1,6 @@
 """The options of `slipring export` for samples of parameters."""
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -29,7 +30,9 @@ class SampleOptions:
     names: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Samples of the parameters in this file, a name in each line."
+            metavar="FILE",
+            help="Samples of the parameters in this file, a name in each line; - is standard "
+            "input.",
         ),
     ] = None
     wide: Annotated[
@@ -100,7 +103,7 @@ def _refuse_unknown(definitions: "Definitions", names: list[str], where: str) ->
 def _lines(path: Path) -> list[str]:
     """The names in a file, without empty lines and surrounding blanks."""
     try:
-        lines = path.read_text().splitlines()
+        text = sys.stdin.read() if path == Path("-") else path.read_text()
     except (OSError, UnicodeDecodeError) as error:
         raise RecordingError(f"cannot read names from {path}: {error}") from None
-    return [line.strip() for line in lines if line.strip()]
+    return [line.strip() for line in text.splitlines() if line.strip()]

@@ -53,7 +53,8 @@ def read(
     topic_filter: Filter,
     *,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A file, instead of standard output.")
+        Path | None,
+        typer.Option("--output", "-o", help="A file; without it, or with -, standard output."),
     ] = None,
     newest: Annotated[
         bool, typer.Option("--newest", help="Begin with the next chunk, not with the buffer.")
@@ -130,7 +131,7 @@ async def _read(
     output: Path | None,
 ) -> None:
     with ExitStack() as stack:
-        if output is None:
+        if output in (None, Path("-")):
             target = sys.stdout.fileno()
         else:
             target = stack.enter_context(output.open("wb", buffering=0)).fileno()

@@ -3,31 +3,24 @@
 import asyncio
 import contextlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from slipring.cli import display
 from slipring.cli.access import Access
+from slipring.cli.client_options import ClientOptions
 from slipring.cli.needs import NeedOptions
 from slipring.cli.option_sets import option_sets
+from slipring.cli.reading_options import TIMED_OUT, LineFormat, ReadingOptions
 from slipring.client.connecting import Connecting
 from slipring.model import Message, Sample
 
 SILENCE_S = 3.0
 """After so long without a message, a line on the terminal says so."""
-
-
-class _LineFormat(StrEnum):
-    """How a message is printed."""
-
-    TEXT = "text"
-    JSON = "json"
-    PAYLOAD = "payload"
 
 
 @dataclass(frozen=True)
@@ -40,31 +33,19 @@ class _WantedMessages:
     properties: dict[str, str]
 
 
-@option_sets({"needs": NeedOptions, "access": Access})
-def subscribe(  # noqa: PLR0913 (typer reads the options from the signature)
+@option_sets(
+    {"reading": ReadingOptions, "client": ClientOptions, "needs": NeedOptions, "access": Access}
+)
+def subscribe(
     filters: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="FILTER", help="Topic filters, such as 'gripen/#' or '+/+/engine/rpm'."
         ),
-    ],
+    ] = None,
     *,
-    count: Annotated[int | None, typer.Option(min=1, help="End after this many messages.")] = None,
-    line_format: Annotated[
-        _LineFormat,
-        typer.Option(
-            "--format",
-            help="text: topic and payload; json: one object a line; payload: the payload alone.",
-        ),
-    ] = _LineFormat.TEXT,
-    qos: Annotated[
-        int, typer.Option(min=0, max=2, help="1: at least once, 2: exactly once; acknowledged.")
-    ] = 0,
-    client_id: Annotated[str | None, typer.Option(help="The name of the session.")] = None,
-    session_expiry: Annotated[
-        int,
-        typer.Option(min=0, help="Seconds that the broker keeps the session; with --client-id."),
-    ] = 0,
+    reading: ReadingOptions,
+    client: ClientOptions,
     needs: NeedOptions,
     access: Access,
 ) -> None:
@@ -74,11 +55,16 @@ def subscribe(  # noqa: PLR0913 (typer reads the options from the signature)
     --client-id prints what came meanwhile. Above QoS 0 a message is acknowledged when it is
     printed. A lost connection is restored.
 
+    The short options are those of mosquitto_sub. Unlike there, the topic is printed without -v too;
+    --format payload leaves it out.
+
     With --rate, --deadband, --change or --deliver only parameters are printed, newest values first.
 
     For example:
 
         slipring sub 'gripen/#'
+
+        slipring sub -h localhost -p 1883 -t 'gripen/#' -v
 
         slipring sub --format json --count 10 '+/+/engine/rpm' 'site/log'
 
@@ -90,31 +76,48 @@ def subscribe(  # noqa: PLR0913 (typer reads the options from the signature)
 
         SLIPRING_USER=ground slipring sub --url unix:/run/slipring.sock --password-file secret '#'
     """
-    if session_expiry and not client_id:
+    chosen = reading.filters(filters)
+    if reading.session_expiry and not client.client_id:
         raise typer.BadParameter("a session that is kept needs a name: give --client-id")
-    session = {"client_id": client_id, "session_expiry_s": session_expiry}
-    connecting = access.connect(**session, report_arrivals_s=needs.checked_report_arrivals())
-    wanted = _WantedMessages(filters, qos, count, needs.properties())
+    connecting = client.reach(access).connect(
+        client_id=client.client_id,
+        session_expiry_s=reading.session_expiry,
+        report_arrivals_s=needs.checked_report_arrivals(),
+    )
+    wanted = _WantedMessages(chosen, reading.qos, reading.count, needs.properties())
+    if needs.is_frame:
+        work = _select(connecting, wanted, needs, _sample_line(reading.line_format))
+    else:
+        line = _line(reading.line_format, is_chosen=bool(wanted.properties))
+        work = _subscribe(connecting, wanted, line)
     with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
-        if needs.is_frame:
-            asyncio.run(_select(connecting, wanted, needs, _sample_line(line_format)))
-        else:
-            line = _line(line_format, is_chosen=bool(wanted.properties))
-            asyncio.run(_subscribe(connecting, wanted, line))
+        asyncio.run(_ended_in_time(work, reading.timeout))
 
 
-def _line(line_format: _LineFormat, *, is_chosen: bool) -> Callable[[Message], bytes]:
-    if line_format is _LineFormat.JSON:
+async def _ended_in_time(work: Coroutine[Any, Any, None], seconds: float | None) -> None:
+    limit = asyncio.timeout(seconds)
+    try:
+        async with limit:
+            await work
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        print(f"slipring: timed out after {seconds:g} s", file=sys.stderr)
+        raise typer.Exit(TIMED_OUT) from None
+
+
+def _line(line_format: LineFormat, *, is_chosen: bool) -> Callable[[Message], bytes]:
+    if line_format is LineFormat.JSON:
         return display.as_json
-    if line_format is _LineFormat.TEXT:
+    if line_format is LineFormat.TEXT:
         return display.as_sample_text if is_chosen else display.as_text
     return partial(display.as_payload, for_terminal=sys.stdout.isatty())
 
 
-def _sample_line(line_format: _LineFormat) -> Callable[[str, Sample], bytes]:
-    if line_format is _LineFormat.JSON:
+def _sample_line(line_format: LineFormat) -> Callable[[str, Sample], bytes]:
+    if line_format is LineFormat.JSON:
         return display.sample_as_json
-    if line_format is _LineFormat.TEXT:
+    if line_format is LineFormat.TEXT:
         return display.sample_as_text
     return lambda _, sample: display.value_text(sample).encode() + b"\n"
 

@@ -1,5 +1,6 @@
 """A dictionary from a file; its suffix tells the format: CSV, DBC, or VSS as JSON."""
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ BYTES_MAX = 256 * 1024 * 1024
 """A larger file is not a dictionary."""
 
 DraftReader = Callable[[str, Findings], Iterable[Draft]]
+STDIN = Path("-")
+"""Standard input; CSV."""
 READERS: dict[str, DraftReader] = {".csv": read_csv, ".dbc": read_dbc, ".json": read_vss}
 
 
@@ -57,7 +60,7 @@ def load(file: Path | str, *, strict: bool = False) -> dict[str, Parameter]:
 def read(file: Path | str, *, strict: bool = False) -> Dictionary:
     """A dictionary with its problems; raises DictionaryError only if the file cannot be read."""
     path = Path(file)
-    reader = READERS.get(path.suffix.lower())
+    reader = read_csv if path == STDIN else READERS.get(path.suffix.lower())
     if reader is None:
         known = "CSV (.csv), DBC (.dbc) or VSS as JSON (.json)"
         raise DictionaryError(f"{path}: a dictionary is {known}; rename the file if it is one")
@@ -70,12 +73,26 @@ def read(file: Path | str, *, strict: bool = False) -> Dictionary:
     return Dictionary(path, checker.parameters, checker.lines, findings.listed(), findings.counts)
 
 
+def _content(path: Path) -> bytes:
+    if path == STDIN:
+        content = sys.stdin.buffer.read(BYTES_MAX + 1)
+    elif path.stat().st_size > BYTES_MAX:
+        raise _too_large(path)
+    else:
+        content = path.read_bytes()
+    if len(content) > BYTES_MAX:
+        raise _too_large(path)
+    return content
+
+
+def _too_large(path: Path) -> DictionaryError:
+    return DictionaryError(f"{path}: larger than {BYTES_MAX} bytes: not a dictionary")
+
+
 def _text(path: Path) -> str:
     """The text of a file; a DBC that is not UTF-8 is in a Windows encoding."""
     try:
-        if path.stat().st_size > BYTES_MAX:
-            raise DictionaryError(f"{path}: larger than {BYTES_MAX} bytes: not a dictionary")
-        content = path.read_bytes()
+        content = _content(path)
     except OSError as error:
         raise DictionaryError(f"{path}: cannot be read: {error.strerror}") from None
     try:

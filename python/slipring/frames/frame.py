@@ -11,6 +11,8 @@ from slipring.frames.header import NS_PER_S, FrameArrival, Header, hops_of
 from slipring.frames.run import Run
 from slipring.frames.table import Table
 from slipring.model import Hops, Quality, Sample
+from slipring.model.notebook import ROWS_MAX, html_table
+from slipring.model.sample import CELLS, time_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +25,16 @@ class Samples(NamedTuple):
     values: Values
     qualities: Octets
     """As their bytes; `Quality.of_byte` says what one means."""
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the first samples."""
+        columns = (column[:ROWS_MAX].tolist() for column in self)
+        rows = (
+            (time_text(time_ns), value, Quality.of_byte(byte))
+            for time_ns, value, byte in zip(*columns, strict=True)
+        )
+        heads = ("time (UTC)", "value", "quality")
+        return html_table(f"{len(self.times):,} samples", heads, rows, len(self.times))
 
 
 class Frame:
@@ -69,6 +81,12 @@ class Frame:
 
     def __repr__(self) -> str:
         return f"<Frame {self.sequence}: {len(self)} samples of {len(self.indices)} parameters>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the newest samples of the first parameters."""
+        first = self.table.names(self.indices[:ROWS_MAX]).tolist()
+        rows = ((name, *self[name].cells()) for name in first)
+        return html_table(repr(self)[1:-1], ("name", *CELLS), rows, len(self.indices))
 
     @property
     def sequence(self) -> int:

@@ -4,6 +4,7 @@ It asks nobody: `slipring.client` puts in what the broker reports.
 """
 
 from collections.abc import Iterable, Iterator
+from heapq import nsmallest
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from slipring.frames.index_cache import IndexCache
 from slipring.frames.labels import NO_SET, Labels
 from slipring.model import Entry, Parameter
 from slipring.model.nearest import nearest_name
+from slipring.model.notebook import ROWS_MAX, html_table
 from slipring.native import match_topics
 
 
@@ -39,6 +41,16 @@ class Table:
 
     def __repr__(self) -> str:
         return f"<Table {self.identity}, revision {self.revision}: {len(self)} parameters>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the first parameters."""
+        first = nsmallest(ROWS_MAX, self._entries.values(), key=lambda entry: entry.index)
+        rows = (
+            (one.index, one.name, one.parameter.type, one.parameter.unit, one.parameter.description)
+            for one in first
+        )
+        heads = ("index", "name", "type", "unit", "description")
+        return html_table(repr(self)[1:-1], heads, rows, len(self))
 
     def __len__(self) -> int:
         return len(self._entries)

@@ -12,6 +12,7 @@ from slipring.errors import LakeError
 from slipring.lake.choice import TimeSpan, both
 from slipring.lake.resolution import WINDOWS_S, Every
 from slipring.lake.sql import identifier, unknown_table
+from slipring.model.notebook import ROWS_MAX, html_table
 
 if TYPE_CHECKING:
     from slipring.lake.lake import Lake
@@ -46,6 +47,14 @@ class LakeResult:
 
     def __len__(self) -> int:
         return int(self.rows.num_rows)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the first rows."""
+        first = self.rows.slice(0, ROWS_MAX)
+        cells = zip(*(column.to_pylist() for column in first.columns), strict=True)
+        what = "samples" if self.every == "raw" else f"windows of {self.every}"
+        title = f"{len(self):,} {what}"
+        return html_table(title, self.rows.column_names, cells, len(self))
 
     def to_arrow(self) -> pa.Table:
         return self.rows
