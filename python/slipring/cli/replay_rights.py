@@ -54,7 +54,7 @@ def _missing(row: "pa.RecordBatch", who: str, parameters: Iterable[str]) -> str:
     named = " and ".join(f"`{right}`" for right in rights)
     rule = f"{quote(who)} {','.join(rights)} {quote(topic)}"
     return (
-        f": to play a recording again, {who} needs the right {named} on {topic!r}; "
+        f"; to play a recording again, {who} needs the right {named} on {topic!r}; "
         f"this gives it: slipring access grant {rule}"
     )
 
