@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from random import Random
 
+from tests.console_answer import answer_now
 from tests.metrics import Metrics
 from tests.raw_mqtt import V5, packet_length
 from tests.requests.inquiries import Inquiries
@@ -113,13 +114,14 @@ class KilledBroker:
         links = [asyncio.create_task(self._link(broker, party, 0)) for party in self.parties]
         await self._until(lambda: not self.inquiries.open)
         open_now = Metrics.of(broker)["slipring_requests_open"]
+        lives = answer_now(f"{broker.console}/api/requests")[1] if open_now else ""
         pinged = {solver.name: self.inquiries.now for solver in self.solvers}
         await self._until(lambda: all(one.settled > pinged[one.name] for one in self.solvers))
         code, errors = await asyncio.to_thread(broker.stop)
         await asyncio.gather(*links)
         found = self.inquiries.verdict()
         if open_now:
-            found.append(f"{open_now:.0f} requests are open for the broker, none for their askers")
+            found.append(f"{open_now:.0f} requests are open for the broker: {lives}")
         if code or "Traceback" in errors or "panic" in errors:
             found.append(f"the broker ended with {code}: {errors[-2_000:]}")
         return found
