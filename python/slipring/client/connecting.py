@@ -66,15 +66,11 @@ def connect(  # noqa: PLR0913 (every option has its name at the call)
     `inbox_bytes_max` what waits to be read. With `report_arrivals_s` the client tells the broker so
     often how regularly data arrive at its selections with a rate. Raises ConnectError.
     """
-    if report_arrivals_s is not None and not report_arrivals_s > 0:
-        raise ValueError(f"report_arrivals_s is seconds, more than 0, not {report_arrivals_s}")
-    credentials = BrokerCredentials(
-        user, _bytes(password), _bytes(token), token_file, authentication
-    )
+    proof = BrokerCredentials(user, _bytes(password), _bytes(token), token_file, authentication)
     return Connecting(
         url,
         report_arrivals_s,
-        credentials,
+        proof,
         client_id=client_id or "",
         will=None if will is None else will.row(),
         replaying=replaying,
@@ -106,6 +102,8 @@ class Connecting:
         credentials: BrokerCredentials,
         **options: Any,
     ) -> None:
+        if report_arrivals_s is not None and not report_arrivals_s > 0:
+            raise ValueError(f"report_arrivals_s is seconds, more than 0, not {report_arrivals_s}")
         self._url = url
         self._report_arrivals_s = report_arrivals_s
         self._credentials = credentials
