@@ -367,8 +367,8 @@ def test_a_page_ends_when_its_user_or_rights_change(
     broker = configured(user("vera", "viewer") + RULES)
     with logged_in(broker.console, "vera") as client:
         for path in ("/api/live", "/api/parameters"):
-            broker.reload(user("vera", "viewer") + RULES)
-            broker.line("config: ")
+            broker.reload(f"name = 'for{path}'\n" + user("vera", "viewer") + RULES)
+            broker.line(f"name is 'for{path}' now")
             if client.get("/api/me").json()["user"] is None:  # the first round has ended the login
                 client.post("/api/login", json={"user": "vera", "password": PASSWORD})
             with page(client, path) as socket:
@@ -377,4 +377,3 @@ def test_a_page_ends_when_its_user_or_rights_change(
                 found = ended(socket)
             assert found[0] == code
             assert found[1].startswith(reason)
-            broker.line("config: ")

@@ -1,4 +1,5 @@
-//! Ends of requests that the broker tells by itself while the disk is full: they are told once it has room again.
+//! Ends of requests while the disk is full, or not as far as the broker: those that the broker tells by itself are told
+//! once it has room again, and no answer is acknowledged before it is safe.
 
 use std::time::Duration;
 
@@ -55,9 +56,9 @@ impl Stage {
         self.asker.send(&Packet::Publish(request));
     }
 
-    /// A service whose session ends with its connection.
-    fn serve(&mut self) -> Line {
-        let mut service = Line::open(&self.broker, "service", Stay::WithConnection);
+    /// A service.
+    fn serve(&mut self, stay: Stay) -> Line {
+        let mut service = Line::open(&self.broker, "service", stay);
         service.send(&Packet::Subscribe(Subscribe {
             packet_id: PacketId::new(1).unwrap(),
             properties: slipring_wire::Properties::NONE,
@@ -97,7 +98,7 @@ impl Stage {
 #[test]
 fn a_request_whose_service_dies_while_the_disk_is_full_fails_when_there_is_room() {
     let mut stage = Stage::new();
-    let mut service = stage.serve();
+    let mut service = stage.serve(Stay::WithConnection);
     stage.ask();
     stage.run();
     service.exchange(&stage.broker);
@@ -116,4 +117,52 @@ fn a_request_whose_service_dies_while_the_disk_is_full_fails_when_there_is_room(
         stage.run();
     }
     assert_eq!(stage.ends.told.get(&1), Some(&vec!["failed".to_owned()]));
+}
+
+/// Where a service answers the request that it has got.
+fn answer_topic(service: &mut Line, broker: &Simulated) -> String {
+    service.exchange(broker);
+    let mut found = None;
+    service.receive(|line, packet| {
+        if let Packet::Publish(request) = packet {
+            line.answer(Packet::PubAck, request.packet_id.unwrap());
+            found = request.properties.text(PropertyId::ResponseTopic).map(str::to_owned);
+        }
+    });
+    found.unwrap()
+}
+
+/// Sends the answer; whether it is acknowledged while the journal writes nothing.
+fn answer(service: &mut Line, broker: &Simulated, topic: &str) -> bool {
+    let (qos, packet_id) = (QoS::AtLeastOnce, PacketId::new(2));
+    service.send(&Packet::Publish(Publish { qos, packet_id, ..Publish::new(topic, b"y") }));
+    for _ in 0..EXCHANGES {
+        service.exchange(broker);
+    }
+    is_acknowledged(service)
+}
+
+fn is_acknowledged(service: &mut Line) -> bool {
+    let mut found = false;
+    service.receive(|_, packet| found |= matches!(packet, Packet::PubAck(_)));
+    found
+}
+
+#[test]
+fn an_answer_that_comes_again_is_not_acknowledged_before_the_first_is_safe() {
+    let mut stage = Stage::new();
+    let mut service = stage.serve(Stay::Kept);
+    stage.ask();
+    stage.run();
+    let topic = answer_topic(&mut service, &stage.broker);
+    service.exchange(&stage.broker);
+    stage.run();
+    assert!(!answer(&mut service, &stage.broker, &topic));
+    drop(service); // its connection is lost, and it does not know whether the answer arrived
+    let mut again = Line::open(&stage.broker, "service", Stay::Kept);
+    assert!(!answer(&mut again, &stage.broker, &topic), "a kill now would lose both");
+    stage.run();
+    again.exchange(&stage.broker);
+    assert!(is_acknowledged(&mut again));
+    assert_eq!(stage.ends.told.get(&1), Some(&vec!["answered".to_owned()]));
 }

@@ -70,7 +70,7 @@ impl Feed {
         };
         let by = Some(from.session);
         let Some(mut ending) = broker.requests.book().announce(key, event, by) else {
-            return late(broker, from, key);
+            return self.late(broker, from, key);
         };
         let topic = ending.message.topic();
         broker.tell_request(EventKind::AnswerReceived, key, from.client_id, topic, &"");
@@ -79,7 +79,7 @@ impl Feed {
             let mut book = broker.requests.book();
             book.undo(key);
             let Some(failed) = book.announce(key, RequestEvent::Fail, by) else {
-                return late(broker, from, key);
+                return self.late(broker, from, key);
             };
             drop(book);
             ending = failed;
@@ -98,7 +98,7 @@ impl Feed {
         message: &Publish<'_>,
     ) -> Reason {
         let Some(part) = broker.requests.book().part(key, from.session) else {
-            return late(broker, from, key);
+            return self.late(broker, from, key);
         };
         let topic = part.message.topic();
         broker.tell_request(EventKind::PartReceived, key, from.client_id, topic, &"");
@@ -106,12 +106,15 @@ impl Feed {
         self.tell_part(broker, &part, &AskerMessage::part(message));
         Reason::Success
     }
-}
 
-/// The same answer for a request that is over, that never was, and that another client has.
-#[cold]
-fn late(broker: &Broker, from: &Principal<'_>, key: RequestKey) -> Reason {
-    broker.tell_request(EventKind::AnswerDiscarded, key, from.client_id, "", &"");
-    broker.requests.late.fetch_add(1, Ordering::Relaxed);
-    Reason::NoMatchingSubscribers
+    /// The same answer for a request that is over, that never was, and that another client has. It waits for the
+    /// journal: a service that answers again, because its connection was lost, forgets its answer when it gets this,
+    /// and the first one may not be safe yet.
+    #[cold]
+    fn late(&mut self, broker: &Broker, from: &Principal<'_>, key: RequestKey) -> Reason {
+        self.wait_for(broker.plan.load().durability.highest());
+        broker.tell_request(EventKind::AnswerDiscarded, key, from.client_id, "", &"");
+        broker.requests.late.fetch_add(1, Ordering::Relaxed);
+        Reason::NoMatchingSubscribers
+    }
 }
