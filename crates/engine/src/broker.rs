@@ -6,6 +6,7 @@
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::thread;
 
 use arc_swap::ArcSwap;
 use slipring_core::{Options, Plan, TokenRules, memory};
@@ -177,6 +178,8 @@ impl Broker {
         self.follow_rights(&before, &plan);
         self.follow_quotas(&before, &plan);
         self.shortage.relieve_now(self);
+        // Rules by the hundred thousand take longer to free than to compare, and nobody waits for that.
+        let _ = thread::Builder::new().name("old plan".into()).spawn(move || drop(before));
     }
 
     /// Disconnects every client, and waits until the last connection has ended.
