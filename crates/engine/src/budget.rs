@@ -96,13 +96,12 @@ impl Broker {
     }
 
     fn parts(&self) -> MemoryParts {
-        let mut parts = MemoryParts {
-            waiting: self.topics.waiting().bytes(),
-            retained: self.topics.retained().bytes(),
-            requests: self.requests.book().bytes,
-            journal: self.journal.gates.pending(),
-            ..MemoryParts::default()
-        };
+        let mut parts =
+            MemoryParts { journal: self.journal.gates.pending(), ..MemoryParts::default() };
+        // One after the other: within one expression their locks would be held together.
+        parts.waiting = self.topics.waiting().bytes();
+        parts.retained = self.topics.retained().bytes();
+        parts.requests = self.requests.book().bytes;
         for client in self.sessions.clients() {
             let outgoing = client.outgoing();
             parts.outboxes += outgoing.outbox_bytes();

@@ -222,14 +222,17 @@ impl Broker {
             Amount { messages: waiting.len(), bytes: waiting.bytes() }
         };
         let connections = self.sessions.let_in.load(Relaxed);
+        // Looked at before the rest: within the expression below their locks would be held until its end.
+        let subscriptions_total = self.topics.routes().len();
+        let topics_total = self.topics.values().len();
         BrokerStatus {
             uptime_s: self.clock.uptime().as_secs_f64(),
             totals: Totals { traffic: TrafficCounts::from(&self.monitor.traffic), connections },
             clients_total: clients,
             sessions_total: sessions,
             sessions_away: sessions.saturating_sub(clients),
-            subscriptions_total: self.topics.routes().len(),
-            topics_total: self.topics.values().len(),
+            subscriptions_total,
+            topics_total,
             retained,
             waiting,
             memory: self.memory_use(),
