@@ -6,7 +6,7 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -25,8 +25,14 @@ def server(serve: Serve) -> Iterator[str]:
     def run() -> None:
         line, _ = listening.accept()
         with line:
+            line.settimeout(PATIENCE_S)
             line.recv(4_096)
             serve(line)
+            # A connection that is closed with something unread is reset, and its answer is lost.
+            with suppress(OSError):
+                line.shutdown(socket.SHUT_WR)
+                while line.recv(4_096):
+                    pass
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=run)
