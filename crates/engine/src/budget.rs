@@ -113,7 +113,7 @@ impl Broker {
 
 impl LastLook {
     /// Looks again the next time.
-    fn forget(&self) {
+    pub fn forget(&self) {
         *lock(&self.0) = None;
     }
 

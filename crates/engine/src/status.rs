@@ -327,3 +327,7 @@ pub(crate) fn since_ms(at_ns: i64) -> f64 {
 pub(crate) fn seconds_left(at_ms: Millis, now_ms: Millis) -> f64 {
     Duration::from_millis(at_ms.saturating_sub(now_ms)).as_secs_f64()
 }
+
+#[cfg(test)]
+#[path = "status_tests.rs"]
+mod tests;
