@@ -128,8 +128,7 @@ class AccessChanges:
         is_settled, self._seen = state == self._seen, state
         is_again = self.trouble is not None and time.monotonic() >= self._again_s
         if is_settled and (state != self._in_force or is_again):
-            async with self.lock:
-                await self._read(Path(folder), state)
+            await self._read(Path(folder), state)
 
     def forget_folder(self) -> None:
         """Have the folder read again: another one may be meant."""
@@ -142,16 +141,25 @@ class AccessChanges:
         self.warning = LOCKED_OUT if is_lost and not can_administer(config, plan) else None
 
     async def _read(self, folder: Path, state: FolderState | str) -> None:
-        running = self._broker.config
         self._in_force = state
         try:
-            config, plan, found = await asyncio.to_thread(self._read_plan, running, folder)
+            # Before the lock: files of very many rules take seconds, and nobody's change waits.
+            tables = await asyncio.to_thread(read_folder, folder)
+            async with self.lock:
+                await self._follow(folder, state, tables)
         except SlipringError as error:
             self._again_s = time.monotonic() + AGAIN_S
             if self.trouble != str(error):
                 self.trouble = str(error)
                 self._tell("rights kept", f"the rules in force stay: {error}")
+
+    async def _follow(self, folder: Path, state: FolderState | str, tables: AccessTables) -> None:
+        running = self._broker.config
+        is_named = Path(running.access.folder) == folder
+        if not is_named or await asyncio.to_thread(_state, folder) != state:
+            self._in_force = None  # what was read is old by now, and a reload may have read more
             return
+        config, plan, found = await asyncio.to_thread(self._planned, running, tables)
         self.trouble = None
         if found:
             await self._apply(config, plan)
@@ -160,8 +168,8 @@ class AccessChanges:
         if len(found) > TOLD_MAX:
             self._tell("rights changed", f"and {len(found) - TOLD_MAX} more in {folder}")
 
-    def _read_plan(self, running: Config, folder: Path) -> tuple[Config, Plan, list[Change]]:
-        config = with_folder(running, read_folder(folder))
+    def _planned(self, running: Config, tables: AccessTables) -> tuple[Config, Plan, list[Change]]:
+        config = with_folder(running, tables)
         refuse_opening(running, config)
         return config, self._plan(config), changes(running, config)
 
