@@ -1,0 +1,27 @@
+// What a page of the console is, and what it is given. A page never opens a connection of its own to the live message.
+import type { ConsoleState } from "../model/console-state.ts";
+import type { ConsoleVisitor } from "../model/contract.ts";
+
+/** What the console gives to each of its pages. */
+export interface PageContext {
+  /** The newest live message, its clock, and what was gathered from earlier ones. */
+  readonly state: ConsoleState;
+  /** Who looks; null until the broker has said it. */
+  readonly visitor: () => ConsoleVisitor | null;
+  /** Asks for a drawing with the next animation frame. */
+  readonly requestRender: () => void;
+}
+
+/** One page; it is shown while the address has its path. */
+export interface Page {
+  /** What follows `#/` in the address: `clients`, or `layouts/flight` for `layouts` with the rest `flight`. */
+  readonly path: string;
+  /** Its name in the navigation. */
+  readonly title: string;
+  /** Builds the page in an empty element, when it is shown; `rest` and `query` are what follows its path. */
+  show(root: HTMLElement, context: PageContext, rest: string, query: URLSearchParams): void;
+  /** Draws; called at most once for each animation frame while the page is shown. `now_ms` is the broker's clock. */
+  render(now_ms: number): void;
+  /** Ends what `show` began: connections, observers, timers. */
+  hide(): void;
+}
