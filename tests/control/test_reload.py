@@ -38,6 +38,8 @@ def test_the_same_file_changes_nothing() -> None:
         ({"name": "lab"}, "name is 'lab' now, was 'slipring'"),
         ({"allow_anonymous": True}, "allow_anonymous is true now, was false"),
         ({"mqtt": {"sys_interval_s": 0}}, "mqtt.sys_interval_s is 0 now, was 10"),
+        ({"console": {"mark": "DEMO DATA"}}, "console.mark is 'DEMO DATA' now, was ''"),
+        ({"console": {"source": "bench 3"}}, "console.source is 'bench 3' now, was ''"),
         ({"limits": {"inflight": 7}}, "limits.inflight is 7 now, was 1024"),
         ({"log": {"level": "debug"}}, "log.level is 'debug' now, was 'info'"),
         ({"journal": {"topics": ["a", "b"]}}, "journal.topics is 'a', 'b' now, was '#'"),

@@ -67,6 +67,8 @@ def live_message(broker: Broker, seen: LivePosition) -> tuple[LiveMessage, LiveP
 def _broker(broker: Broker, status: BrokerStatus) -> BrokerSummary:
     return {
         "name": broker.config.name,
+        "source": broker.config.console.source or broker.config.name,
+        "mark": broker.config.console.mark or None,
         "version": __version__,
         "uptime_s": status["uptime_s"],
         "mqtt": broker.engine.address,

@@ -16,6 +16,14 @@ def _is_address_or_off(text: str) -> str:
     return text
 
 
+def _is_one_line(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("write one line, without control characters")
+    return text
+
+
+SOURCE_MAX = 120
+MARK_MAX = 24
 ListenOrOff = Annotated[str, AfterValidator(_is_address_or_off)]
 
 
@@ -52,6 +60,18 @@ class ConsoleSection(Section):
     )
     login_s: Annotated[int, between(60, 604_800)] = Field(
         43_200, description="Seconds after which a login ends in any case."
+    )
+
+    source: Annotated[str, Field(max_length=SOURCE_MAX), AfterValidator(_is_one_line)] = Field(
+        "",
+        description="Where the data comes from, for the page's top bar; empty shows the broker's "
+        "name.",
+        examples=["Gripen 39-7, flight 211"],
+    )
+    mark: Annotated[str, Field(max_length=MARK_MAX), AfterValidator(_is_one_line)] = Field(
+        "",
+        description="A mark that every page shows, so that such data is not taken for other data.",
+        examples=["DEMO DATA"],
     )
 
     oidc: OidcSection = OidcSection()

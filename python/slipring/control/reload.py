@@ -111,6 +111,8 @@ def waiting_text(change: Change) -> str:
     )
 
 
+CONSOLE_ANY_TIME = ("source", "mark")
+"""Keys of the console that apply while it runs."""
 JOURNAL_AT_START = ("segment_bytes", "archive", "archive_bytes_per_s")
 """Keys of the journal that need a restart."""
 
@@ -122,7 +124,9 @@ def _meanwhile(running: Config, wanted: Config, *, journaling: bool) -> Config:
         "threads": running.threads,
         "core_dumps": running.core_dumps,
         "mqtt": wanted.mqtt.model_copy(update={"listen": running.mqtt.listen}),
-        "console": running.console,
+        "console": running.console.model_copy(
+            update={key: getattr(wanted.console, key) for key in CONSOLE_ANY_TIME}
+        ),
         "discovery": running.discovery,
         "audit": wanted.audit.model_copy(update={"segment_bytes": running.audit.segment_bytes}),
         "listener": tuple(_own_limits(one, wanted) for one in running.listener),

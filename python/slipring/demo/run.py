@@ -13,7 +13,7 @@ import slipring
 from slipring.control.address import Address
 from slipring.control.folder import make_private
 from slipring.demo.child_process import ChildProcess
-from slipring.demo.jet import Jet
+from slipring.demo.jet import PREFIX, Jet
 from slipring.demo.jet.derived import derive
 from slipring.demo.jet.flying import JetFlight
 from slipring.demo.lake_part import LakePart
@@ -28,6 +28,11 @@ CONFIG = f"""\
 # The journal of the demo keeps its newest bytes, and what the lake has not read.
 [journal]
 retain_bytes = {JOURNAL_BYTES}
+
+# Nobody shall take this flight for a real one.
+[console]
+source = "Simulated jet {PREFIX}"
+mark = "DEMO DATA"
 """
 
 

@@ -151,6 +151,10 @@ class BrokerSummary(TypedDict):
     """Which broker it is, and the state of its journal."""
 
     name: Annotated[str, "Its name in the configuration."]
+    source: Annotated[str, "Where its data comes from: `console.source`, else its name."]
+    mark: Annotated[
+        str | None, "What every page shows beside the data, such as `DEMO DATA`; null is nothing."
+    ]
     version: Annotated[str, "Its version."]
     uptime_s: Annotated[float, "Seconds since the start."]
     mqtt: Annotated[str, "Where its first listener is."]

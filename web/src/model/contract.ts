@@ -112,7 +112,8 @@ export type JournalSummary = TypeOf<typeof JournalSummary>;
 
 /** Which broker it is, and the state of its journal. */
 const BrokerSummary = fields({
-  name: "text", version: "text", uptime_s: "number", mqtt: "text", journal: JournalSummary,
+  name: "text", source: "text", mark: orNull("text"), version: "text", uptime_s: "number", mqtt: "text",
+  journal: JournalSummary,
 });
 export type BrokerSummary = TypeOf<typeof BrokerSummary>;
 
