@@ -19,7 +19,7 @@ from slipring.control.alarm import (
     begun,
 )
 from slipring.errors import AlarmError
-from slipring.status.message import AlarmSummary
+from slipring.status.alarms import AlarmSummary
 
 ALARMS_MAX = 5_000
 """Alarms in the list. Beyond it, those that ended leave first; others are not listed until there is

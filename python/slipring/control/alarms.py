@@ -4,6 +4,7 @@ Judges nothing: the engine does. A file that cannot be written stops nobody from
 """
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -40,7 +41,7 @@ class Alarms:
         self._is_damaged = False
         self.board = self._read()
         self._saved = 0
-        self._saved_s = self._started_s = time.monotonic()
+        self._started_s = time.monotonic()
         self._writing = asyncio.Lock()
         self._waits_for_restored = bool(self.board.active_keys)
         self._lines = _LineBudget(self._started_s)
@@ -66,11 +67,13 @@ class Alarms:
         self.board.pass_time(now_ms)
         self._tell(news, now_ns, now_s)
 
-    @property
-    def must_save(self) -> bool:
-        """Whether alarms changed, and it is time to write them."""
-        is_time = time.monotonic() - self._saved_s >= SAVE_EVERY_S
-        return is_time and self.board.revision != self._saved
+    async def run(self, stop: asyncio.Event) -> None:
+        """Write what has changed, from time to time and at the end."""
+        while not stop.is_set():
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(SAVE_EVERY_S):
+                    await stop.wait()
+            await self.save()
 
     async def save(self) -> None:
         """Write the alarms, if they have changed."""
@@ -78,7 +81,6 @@ class Alarms:
             revision = self.board.revision
             if revision == self._saved:
                 return
-            self._saved_s = time.monotonic()
             try:
                 await asyncio.to_thread(self._store.write, encoded(self.board))
                 self._saved, self._is_damaged = revision, False
