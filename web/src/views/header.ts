@@ -16,6 +16,8 @@ const ANNOUNCED: Record<ConnectionCondition, string> = {
 };
 
 export class PageHeader {
+  readonly #source = part("broker-source");
+  readonly #mark = part("broker-mark");
   readonly #name = part("broker-name");
   readonly #version = part("broker-version");
   readonly #mqtt = part<HTMLButtonElement>("mqtt-address");
@@ -30,6 +32,9 @@ export class PageHeader {
   }
 
   renderBroker(broker: BrokerSummary, since_heard_s: number): void {
+    setText(this.#source, legible(broker.source));
+    setText(this.#mark, legible(broker.mark ?? ""));
+    this.#mark.hidden = broker.mark === null;
     setText(this.#name, legible(broker.name));
     setText(this.#version, broker.version);
     setText(this.#uptime, duration(broker.uptime_s + since_heard_s));
