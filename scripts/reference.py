@@ -19,7 +19,14 @@ from slipring.status.message import LiveMessage, Scrape
 from slipring.status.parameters import ParametersMessage
 from slipring.status.requests import OneRequestMessage, RequestsMessage, TopicStatus
 
-MESSAGES = (LiveMessage, ParametersMessage, RequestsMessage, OneRequestMessage, ConsoleVisitor, AlarmsMessage)
+MESSAGES = (
+    LiveMessage,
+    ParametersMessage,
+    RequestsMessage,
+    OneRequestMessage,
+    ConsoleVisitor,
+    AlarmsMessage,
+)
 ROOT = Path(__file__).parents[1]
 CONTRACT = ROOT / "web" / "src" / "model" / "contract.ts"
 DOCS = ROOT / "docs"

@@ -25,6 +25,7 @@ from slipring.status.requests import (
 
 __all__ = [
     "LISTEN_PREFIXES",
+    "AlarmFeed",
     "Buffer",
     "Client",
     "Consumer",

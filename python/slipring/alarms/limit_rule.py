@@ -1,6 +1,6 @@
 """Limits in a configuration: when a value beyond one is an event, and limits of one's own."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -19,7 +19,9 @@ LEVELS = {
 class LimitRule(BaseModel):
     """Limits of the parameters that a filter matches. What is not given is taken from others."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", frozen=True, str_strip_whitespace=True
+    )
 
     filter: str = Field(description="Which parameters, as a topic filter.", examples=["jet/+/egt"])
     low_critical: float | None = Field(
@@ -58,7 +60,9 @@ class LimitRule(BaseModel):
 class LimitTerms(BaseModel):
     """When a value beyond a limit is an event. Rules count before definitions."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", frozen=True, str_strip_whitespace=True
+    )
 
     on_delay: LengthNs = Field(
         0, description="How long values must be beyond a limit before an event begins, as in 2s."

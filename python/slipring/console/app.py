@@ -13,6 +13,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket
 
 from slipring.console.access import access_routes
+from slipring.console.alarms import alarm_routes
 from slipring.console.audit import audit_routes
 from slipring.console.authenticator import Authenticator
 from slipring.console.listener import ConsoleListener
@@ -76,6 +77,7 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
         *parameter_routes(broker, authenticator),
         *operator_routes(broker),
         *request_routes(broker),
+        *alarm_routes(broker),
         *log_routes(broker),
         *access_routes(broker),
         *audit_routes(broker),

@@ -41,7 +41,7 @@ class AlarmComment:
 
 @dataclass(slots=True)
 class Alarm:
-    """One alarm. Times are milliseconds since 1970: of the alarm in source time, else the broker's."""
+    """One alarm. Its own times are source times, those of people the broker's."""
 
     id: str
     parameter: str

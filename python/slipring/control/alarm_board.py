@@ -1,4 +1,4 @@
-"""All alarms, and what people do with them: acknowledge, shelve, comment. Pure: it is told the time.
+"""All alarms, and what people do with them: acknowledge, shelve, comment. Reads no clock.
 
 Example: an exhaust is too hot at 12:00, and the alarm is active. Anna acknowledges it at 12:01. At
 12:05 the value comes back: the alarm ends, and goes into the history because somebody has seen it.
@@ -46,12 +46,12 @@ class AlarmBoard:
         self._alarms: dict[AlarmKey, Alarm] = {alarm.key: alarm for alarm in alarms}
         self.history: deque[Alarm] = deque(history, maxlen=HISTORY_MAX)
         """Those that ended and were acknowledged, the newest last."""
-        self.next_id = next_id
-        self.revision = 0
+        self.next_id: int = next_id
+        self.revision: int = 0
         """Changes with every change."""
-        self.unlisted = 0
+        self.unlisted: int = 0
         """Events that had no room in the list."""
-        self.lacks_some = False
+        self.lacks_some: bool = False
         """Whether an alarm that is active is not in the list."""
         self._summary: tuple[int, AlarmSummary] | None = None
 

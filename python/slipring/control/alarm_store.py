@@ -22,7 +22,7 @@ class AlarmStore:
     """The file in the data folder of a broker."""
 
     def __init__(self, data: Path) -> None:
-        self.file = data / FILE
+        self.file: Path = data / FILE
 
     def read(self) -> AlarmBoard:
         """The alarms of the file, none if it is not there; AlarmError if it cannot be used."""

@@ -39,7 +39,7 @@ class Alarms:
         self._store = AlarmStore(data)
         self._note = note
         self._is_damaged = False
-        self.board = self._read()
+        self.board: AlarmBoard = self._read()
         self._saved = 0
         self._started_s = time.monotonic()
         self._writing = asyncio.Lock()
@@ -86,7 +86,7 @@ class Alarms:
                 self._saved, self._is_damaged = revision, False
             except AlarmError as error:
                 if not self._is_damaged:
-                    log.error("alarms: %s; what people do with them ends with this run", error)
+                    log.error("%s; what people do with alarms ends with this run", error)  # noqa: TRY400
                 self._is_damaged = True
 
     def _read(self) -> AlarmBoard:
@@ -94,7 +94,7 @@ class Alarms:
             return self._store.read()
         except AlarmError as error:
             aside = self._store.set_aside()
-            log.error("alarms: %s; it is %s now, and the list begins empty", error, aside)
+            log.error("%s; it is %s now, and the list begins empty", error, aside)  # noqa: TRY400
             return AlarmBoard()
 
     def _tell(self, news: Sequence[AlarmNews], now_ns: int, now_s: float) -> None:
