@@ -15,6 +15,7 @@ from starlette.websockets import WebSocket
 from slipring.console.access import access_routes
 from slipring.console.audit import audit_routes
 from slipring.console.authenticator import Authenticator
+from slipring.console.layouts import layout_routes
 from slipring.console.listener import ConsoleListener
 from slipring.console.live_message import LivePosition
 from slipring.console.log_levels import log_routes
@@ -75,6 +76,7 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
         token_route(authenticator),
         *parameter_routes(broker, authenticator),
         *operator_routes(broker),
+        *layout_routes(broker),
         *request_routes(broker),
         *log_routes(broker),
         *access_routes(broker),

@@ -49,6 +49,7 @@ PATHS: dict[str, tuple[Need, Need]] = {
     "/api/overview": (watch_some, _nobody),
     "/api/live": (watch_some, _nobody),
     "/api/parameters": (watch_some, _nobody),
+    "/api/layouts": (watch_some, _nobody),
     "/api/memory": (watch_all, administer("memory")),
     "/api/sessions": (watch_all, _nobody),
     "/api/sessions/end": (_nobody, administer("clients")),
@@ -59,7 +60,11 @@ PATHS: dict[str, tuple[Need, Need]] = {
     "/api/subscribers": (watch_all, _nobody),
 }
 """What reading needs, and what changing needs."""
-BELOW = {"/api/requests/": (watch_all, _nobody), "/api/oidc/": (anybody, _nobody)}
+BELOW = {
+    "/api/requests/": (watch_all, _nobody),
+    "/api/oidc/": (anybody, _nobody),
+    "/api/layouts/": (watch_some, administer("layouts")),
+}
 """The same for every path that begins so."""
 OTHERS = (administer("access"), administer("access"))
 
