@@ -60,7 +60,7 @@ PATHS: dict[str, tuple[Need, Need]] = {
     "/api/subscribers": (watch_all, _nobody),
 }
 """What reading needs, and what changing needs."""
-BELOW = {
+BELOW: dict[str, tuple[Need, Need]] = {
     "/api/requests/": (watch_all, _nobody),
     "/api/oidc/": (anybody, _nobody),
     "/api/layouts/": (watch_some, administer("layouts")),
