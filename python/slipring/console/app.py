@@ -17,6 +17,7 @@ from slipring.console.alarms import alarm_routes
 from slipring.console.audit import audit_routes
 from slipring.console.authenticator import Authenticator
 from slipring.console.history_routes import history_of, history_routes
+from slipring.console.layouts import layout_routes
 from slipring.console.listener import ConsoleListener
 from slipring.console.live_message import LivePosition
 from slipring.console.log_levels import log_routes
@@ -78,6 +79,7 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
         *parameter_routes(broker, authenticator),
         *history_routes(broker, history_of(broker)),
         *operator_routes(broker),
+        *layout_routes(broker),
         *request_routes(broker),
         *alarm_routes(broker),
         *log_routes(broker),
