@@ -30,6 +30,7 @@ from slipring.control.question_desk import QuestionDesk
 from slipring.control.receipt import log_lines
 from slipring.control.reload import Reload, applied_text, audit_text, reload, waiting_text
 from slipring.control.row_rates import stream_row
+from slipring.control.sample_ages import AgeSample
 from slipring.control.starting import (
     journal_folder,
     make_audit_folder,
@@ -103,6 +104,7 @@ class Broker:
         self.discovery = Discovery(config.discovery, self._announce)
         self.away = Cached(lambda: self.engine.away(AWAY_MAX))
         self.owners = Cached(lambda: self.engine.owners(OWNERS_MAX))
+        self.sample_ages = Cached(AgeSample(self.engine.ask_table, self._parameters).look)
         self.holders = Cached(lambda: self.engine.sessions(HOLDERS_MAX)[0])
         self._trouble: Trouble | None = None
         self.pulse = Pulse(self.engine)
@@ -232,6 +234,9 @@ class Broker:
         if self.pulse.is_busy:
             return self.pulse.trouble or self._trouble
         return trouble(self.engine.status()["journal"])
+
+    def _parameters(self) -> int:
+        return self.engine.status()["table"]["parameters"]
 
     def _announce(self) -> Announcement:
         """What this broker announces to those who look for brokers."""
