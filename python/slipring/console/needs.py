@@ -59,7 +59,10 @@ PATHS: dict[str, tuple[Need, Need]] = {
     "/api/subscribers": (watch_all, _nobody),
 }
 """What reading needs, and what changing needs."""
-BELOW = {"/api/requests/": (watch_all, _nobody), "/api/oidc/": (anybody, _nobody)}
+BELOW: dict[str, tuple[Need, Need]] = {
+    "/api/requests/": (watch_all, _nobody),
+    "/api/oidc/": (anybody, _nobody),
+}
 """The same for every path that begins so."""
 OTHERS = (administer("access"), administer("access"))
 

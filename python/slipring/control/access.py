@@ -1,6 +1,6 @@
 """Rights in the configuration: who may do what on which topics. What no rule allows is denied."""
 
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import AfterValidator, ConfigDict, Field, PrivateAttr, model_validator
 
@@ -41,7 +41,7 @@ class RuleSection(Section):
     """A rule: these people may, or may not, do this on those topics. A rule that denies wins."""
 
     # A topic and a name may begin and end with spaces; without them they are others.
-    model_config = ConfigDict(str_strip_whitespace=False)
+    model_config: ClassVar[ConfigDict] = ConfigDict(str_strip_whitespace=False)
 
     who: tuple[str, ...] = Field(
         min_length=1,

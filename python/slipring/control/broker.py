@@ -6,7 +6,7 @@ import logging
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from slipring.control.access_changes import AccessChanges
 from slipring.control.access_merge import with_granted
@@ -40,6 +40,7 @@ from slipring.control.starting import (
 )
 from slipring.control.tls_watch import TlsWatch
 from slipring.control.token_issuing import ClaimValue, IssuedToken, issue
+from slipring.control.tokens import Tokens
 from slipring.discovery.announcement import Announcement
 from slipring.discovery.endpoint import Endpoint
 from slipring.errors import (
@@ -49,7 +50,12 @@ from slipring.errors import (
     StartError,
     TokenError,
 )
-from slipring.native import Plan, TokenRules, version
+from slipring.native import Engine, Plan, TokenRules, version
+from slipring.status.engine import AwayStatus, OwnerShare, SessionStatus, StartReceipt
+from slipring.status.message import SampleAges
+
+if TYPE_CHECKING:
+    from slipring.archive.service import ArchiveService
 
 POLL_S = 0.25
 """How often the control plane fetches the engine's events and counters."""
@@ -64,7 +70,7 @@ PREFIXES_MAX = 2_000
 STREAMS_SHOWN = 100
 """How many streams are shown: the first by index."""
 
-log = logging.getLogger("slipring.broker")
+log: logging.Logger = logging.getLogger("slipring.broker")
 
 
 class Broker:
@@ -75,42 +81,46 @@ class Broker:
         store = AccessStore(config.data)
         grants = store.read()
         config = with_granted(config, AccessTables(grants.rules, grants.users))
-        self.config = config
+        self.config: Config = config
         self._started_s = time.monotonic()
-        self.overview = Overview()
-        self.polled = asyncio.Condition()
+        self.overview: Overview = Overview()
+        self.polled: asyncio.Condition = asyncio.Condition()
         self.on_config: Callable[[Config], None] = lambda _: None
         """Called with each configuration just before it comes into force."""
         archive, folder = archive_location(config), journal_folder(config)
         share_free_memory()
-        self.tokens = start_tokens(config, self._apply_tokens)
+        self.tokens: Tokens = start_tokens(config, self._apply_tokens)
         make_stand_in_key(config)
-        self.plan = make_plan(config, self.tokens.rules)
-        self.engine = start_engine(config, self.plan, folder)
-        self.access = AccessChanges(self, store, grants)
+        self.plan: Plan = make_plan(config, self.tokens.rules)
+        self.engine: Engine = start_engine(config, self.plan, folder)
+        self.access: AccessChanges = AccessChanges(self, store, grants)
         self.tokens.note = self._note_change
-        self.log = BrokerLog(config.name, self.engine)
+        self.log: BrokerLog = BrokerLog(config.name, self.engine)
         try:
             self.log.apply(config.log)
         except ConfigError as error:
             self.engine.stop()
             raise StartError(str(error)) from None
-        self.receipt = self.engine.receipt
-        self.archive = make_archive(config, archive, folder)
-        self.id = self.receipt["identity"] if self.receipt else secrets.token_hex(16)
+        self.receipt: StartReceipt | None = self.engine.receipt
+        self.archive: ArchiveService | None = make_archive(config, archive, folder)
+        self.id: str = self.receipt["identity"] if self.receipt else secrets.token_hex(16)
         self._table: int = json.loads(self.engine.ask_table("find", b'{"names": []}'))["table"]
         self.console: Endpoint | None = None
         """Where the console is, once it listens."""
-        self.discovery = Discovery(config.discovery, self._announce)
-        self.away = Cached(lambda: self.engine.away(AWAY_MAX))
-        self.owners = Cached(lambda: self.engine.owners(OWNERS_MAX))
-        self.sample_ages = Cached(AgeSample(self.engine.ask_table, self._parameters).look)
-        self.holders = Cached(lambda: self.engine.sessions(HOLDERS_MAX)[0])
+        self.discovery: Discovery = Discovery(config.discovery, self._announce)
+        self.away: Cached[list[AwayStatus]] = Cached(lambda: self.engine.away(AWAY_MAX))
+        self.owners: Cached[list[OwnerShare]] = Cached(lambda: self.engine.owners(OWNERS_MAX))
+        self.sample_ages: Cached[SampleAges] = Cached(
+            AgeSample(self.engine.ask_table, self._parameters).look
+        )
+        self.holders: Cached[list[SessionStatus]] = Cached(
+            lambda: self.engine.sessions(HOLDERS_MAX)[0]
+        )
         self._trouble: Trouble | None = None
-        self.pulse = Pulse(self.engine)
+        self.pulse: Pulse = Pulse(self.engine)
         self._tls = TlsWatch(self.engine, config.listeners)
         self._budget = BudgetWatch()
-        self.consumers = ConsumerWatch(folder)
+        self.consumers: ConsumerWatch = ConsumerWatch(folder)
         self._questions = QuestionDesk(self.engine, self.tokens, config)
         if self.receipt:
             for level, line in log_lines(self.receipt):

@@ -1,7 +1,7 @@
 """The base of every table below `[pipeline]`, and how a length of time is written there."""
 
 import re
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
@@ -22,7 +22,9 @@ LENGTH_NS_MAX = 36_500 * _UNITS_NS["d"]
 class PipelineSection(BaseModel):
     """A table of the file. An unknown key is an error."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", frozen=True, str_strip_whitespace=True
+    )
 
 
 def parse_length(text: object) -> int:
