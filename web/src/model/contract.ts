@@ -124,11 +124,12 @@ const TrafficCounts = fields({
 });
 export type TrafficCounts = TypeOf<typeof TrafficCounts>;
 
-/** The current value table, with rates. */
+/** The current value table, with rates and ages. */
 const TableFigures = fields({
   parameters: "number", stale: "number", value_bytes: "number", selections: "number", readers: "number",
   readers_newest: "number", frames: "number", samples: "number", refused: "number", frames_s: "number",
-  samples_s: "number", refused_s: "number",
+  samples_s: "number", refused_s: "number", aged: "number", age_p50_ms: orNull("number"),
+  age_p99_ms: orNull("number"),
 });
 export type TableFigures = TypeOf<typeof TableFigures>;
 
