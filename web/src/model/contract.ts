@@ -278,63 +278,6 @@ export const ParametersMessage = fields({
 });
 export type ParametersMessage = TypeOf<typeof ParametersMessage>;
 
-/** One level below a branch of the names. */
-const ParameterBranch = fields({
-  level: "text", parameters: "number", has_more: "truth", is_parameter: "truth",
-});
-export type ParameterBranch = TypeOf<typeof ParameterBranch>;
-
-/** The levels below a branch of the names. */
-export const BranchesMessage = fields({
-  branches: list(ParameterBranch), total: "number",
-});
-export type BranchesMessage = TypeOf<typeof BranchesMessage>;
-
-/** A word that a search can have, and how many parameters have it. */
-const WordCount = fields({
-  word: "text", parameters: "number",
-});
-export type WordCount = TypeOf<typeof WordCount>;
-
-/** What searches can be by. */
-export const WordsMessage = fields({
-  units: list(WordCount), publishers: list(WordCount),
-});
-export type WordsMessage = TypeOf<typeof WordsMessage>;
-
-/** A publisher of a parameter. */
-const PublisherName = fields({
-  client_id: "text", connected: "truth",
-});
-export type PublisherName = TypeOf<typeof PublisherName>;
-
-/** One subscription that matches a topic. */
-const SubscriberStatus = fields({
-  client_id: "text", connected: "truth", filter: "text", qos: "number", share: orNull("text"), serve: "number",
-  priority: orNull("text"),
-});
-export type SubscriberStatus = TypeOf<typeof SubscriberStatus>;
-
-/** One selection that has a parameter. */
-const SelectionStatus = fields({
-  client_id: "text", connected: "truth", filter: "text", rate_hz: orNull("number"),
-});
-export type SelectionStatus = TypeOf<typeof SelectionStatus>;
-
-/** A command to copy. */
-const CopyLine = fields({
-  title: "text", text: "text",
-});
-export type CopyLine = TypeOf<typeof CopyLine>;
-
-/** One parameter, with who publishes and who reads it. */
-export const ParameterMessage = fields({
-  at_ms: "number", definition: ParameterDefinition, labels: list("text"), value: orNull(ParameterSample),
-  publishers: list(PublisherName), subscribers: list(SubscriberStatus), subscribers_total: "number",
-  selections: list(SelectionStatus), selections_total: "number", lines: list(CopyLine),
-});
-export type ParameterMessage = TypeOf<typeof ParameterMessage>;
-
 /** One request. */
 const RequestStatus = fields({
   key: "text", topic: "text", state: oneOf("new", "stored", "delivered", "answered", "answer stored",
@@ -405,3 +348,60 @@ export const AlarmsMessage = fields({
   revision: "number", total: "number", alarms: list(ShownAlarm),
 });
 export type AlarmsMessage = TypeOf<typeof AlarmsMessage>;
+
+/** One level below a branch of the names. */
+const ParameterBranch = fields({
+  level: "text", parameters: "number", has_more: "truth", is_parameter: "truth",
+});
+export type ParameterBranch = TypeOf<typeof ParameterBranch>;
+
+/** The levels below a branch of the names. */
+export const BranchesMessage = fields({
+  branches: list(ParameterBranch), total: "number",
+});
+export type BranchesMessage = TypeOf<typeof BranchesMessage>;
+
+/** A word that a search can have, and how many parameters have it. */
+const WordCount = fields({
+  word: "text", parameters: "number",
+});
+export type WordCount = TypeOf<typeof WordCount>;
+
+/** What searches can be by. */
+export const WordsMessage = fields({
+  units: list(WordCount), publishers: list(WordCount),
+});
+export type WordsMessage = TypeOf<typeof WordsMessage>;
+
+/** A publisher of a parameter. */
+const PublisherName = fields({
+  client_id: "text", connected: "truth",
+});
+export type PublisherName = TypeOf<typeof PublisherName>;
+
+/** One subscription that matches a topic. */
+const SubscriberStatus = fields({
+  client_id: "text", connected: "truth", filter: "text", qos: "number", share: orNull("text"), serve: "number",
+  priority: orNull("text"),
+});
+export type SubscriberStatus = TypeOf<typeof SubscriberStatus>;
+
+/** One selection that has a parameter. */
+const SelectionStatus = fields({
+  client_id: "text", connected: "truth", filter: "text", rate_hz: orNull("number"),
+});
+export type SelectionStatus = TypeOf<typeof SelectionStatus>;
+
+/** A command to copy. */
+const CopyLine = fields({
+  title: "text", text: "text",
+});
+export type CopyLine = TypeOf<typeof CopyLine>;
+
+/** One parameter, with who publishes and who reads it. */
+export const ParameterMessage = fields({
+  at_ms: "number", definition: ParameterDefinition, labels: list("text"), value: orNull(ParameterSample),
+  publishers: list(PublisherName), subscribers: list(SubscriberStatus), subscribers_total: "number",
+  selections: list(SelectionStatus), selections_total: "number", lines: list(CopyLine),
+});
+export type ParameterMessage = TypeOf<typeof ParameterMessage>;
