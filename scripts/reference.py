@@ -11,14 +11,30 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin, is_typeddict
 
 from slipring.cli.config import documented_defaults
+from slipring.status.alarms import AlarmsMessage
 from slipring.status.console import ConsoleVisitor
 from slipring.status.description import families, fields, without_links
 from slipring.status.engine import SessionStatus
 from slipring.status.message import LiveMessage, Scrape
-from slipring.status.parameters import ParametersMessage
+from slipring.status.parameters import (
+    BranchesMessage,
+    ParameterMessage,
+    ParametersMessage,
+    WordsMessage,
+)
 from slipring.status.requests import OneRequestMessage, RequestsMessage, TopicStatus
 
-MESSAGES = (LiveMessage, ParametersMessage, RequestsMessage, OneRequestMessage, ConsoleVisitor)
+MESSAGES = (
+    LiveMessage,
+    ParametersMessage,
+    RequestsMessage,
+    OneRequestMessage,
+    ConsoleVisitor,
+    AlarmsMessage,
+    BranchesMessage,
+    WordsMessage,
+    ParameterMessage,
+)
 ROOT = Path(__file__).parents[1]
 CONTRACT = ROOT / "web" / "src" / "model" / "contract.ts"
 DOCS = ROOT / "docs"
@@ -44,10 +60,14 @@ def written() -> dict[Path, str]:
             "console.md",
             live=message_table(LiveMessage),
             parameters=message_table(ParametersMessage),
+            branches=message_table(BranchesMessage),
+            words=message_table(WordsMessage),
+            parameter=message_table(ParameterMessage),
             requests=message_table(RequestsMessage),
             subscribers=message_table(TopicStatus),
             visitor=message_table(ConsoleVisitor),
         ),
+        **_page("alarms.md", alarms=message_table(AlarmsMessage)),
         **_page("observing.md", metrics=metrics_table(), sessions=message_table(SessionStatus)),
     }
 

@@ -124,13 +124,20 @@ const TrafficCounts = fields({
 });
 export type TrafficCounts = TypeOf<typeof TrafficCounts>;
 
-/** The current value table, with rates. */
+/** The current value table, with rates and ages. */
 const TableFigures = fields({
   parameters: "number", stale: "number", value_bytes: "number", selections: "number", readers: "number",
   readers_newest: "number", frames: "number", samples: "number", refused: "number", frames_s: "number",
-  samples_s: "number", refused_s: "number",
+  samples_s: "number", refused_s: "number", aged: "number", age_p50_ms: orNull("number"),
+  age_p99_ms: orNull("number"),
 });
 export type TableFigures = TypeOf<typeof TableFigures>;
+
+/** How many alarms there are. Those that are shelved count only as that. */
+const AlarmSummary = fields({
+  revision: "number", active: "number", unacknowledged: "number", critical: "number", shelved: "number",
+});
+export type AlarmSummary = TypeOf<typeof AlarmSummary>;
 
 /** One stream: what is kept of it, and how fast it comes. */
 const StreamRate = fields({
@@ -239,9 +246,9 @@ export const LiveMessage = fields({
   totals: Totals, clients_total: "number", sessions_total: "number", sessions_away: "number",
   subscriptions_total: "number", topics_total: "number", retained: RetainedMessages, waiting: WaitingMessages,
   memory: MemoryUse, at_ms: "number", broker: BrokerSummary, rates: TrafficCounts, table: TableFigures,
-  streams: StreamFigures, requests: RequestFigures, clients: list(ClientStatus), away: list(AwayStatus),
-  holders: list(SessionStatus), owners: list(OwnerShare), limits: list(LimitReached), log: LogStatus,
-  prefixes: list(PrefixRate), values: list(TopicValue), events: list(BrokerEvent),
+  alarms: AlarmSummary, streams: StreamFigures, requests: RequestFigures, clients: list(ClientStatus),
+  away: list(AwayStatus), holders: list(SessionStatus), owners: list(OwnerShare), limits: list(LimitReached),
+  log: LogStatus, prefixes: list(PrefixRate), values: list(TopicValue), events: list(BrokerEvent),
 });
 export type LiveMessage = TypeOf<typeof LiveMessage>;
 
@@ -266,8 +273,8 @@ export type ParameterSample = TypeOf<typeof ParameterSample>;
 
 /** The parameters that a search finds. */
 export const ParametersMessage = fields({
-  at_ms: "number", search: "text", parameters: "number", matching: "number",
-  definitions: orNull(list(ParameterDefinition)), values: list(ParameterSample),
+  at_ms: "number", search: "text", sort: "text", first: "number", parameters: "number", matching: "number",
+  problem: orNull("text"), definitions: orNull(list(ParameterDefinition)), values: list(ParameterSample),
 });
 export type ParametersMessage = TypeOf<typeof ParametersMessage>;
 
@@ -319,3 +326,82 @@ export const ConsoleVisitor = fields({
   administers: list("text"), csrf: orNull("text"), oidc: orNull("text"),
 });
 export type ConsoleVisitor = TypeOf<typeof ConsoleVisitor>;
+
+/** What somebody wrote about an alarm. */
+const ShownComment = fields({
+  at_ms: "number", by: "text", text: "text",
+});
+export type ShownComment = TypeOf<typeof ShownComment>;
+
+/** One alarm: a limit of a parameter. */
+const ShownAlarm = fields({
+  id: "text", parameter: "text", limit: oneOf("low_critical", "low", "high", "high_critical"),
+  level: oneOf("warning", "critical"), state: oneOf("active", "ended"), value: orNull("number"),
+  threshold: orNull("number"), unit: orNull("text"), since_ms: "number", began_ms: "number",
+  ended_ms: orNull("number"), times: "number", acknowledged_by: orNull("text"), acknowledged_ms: orNull("number"),
+  shelved_by: orNull("text"), shelved_until_ms: orNull("number"), comments: list(ShownComment),
+});
+export type ShownAlarm = TypeOf<typeof ShownAlarm>;
+
+/** The answer to `GET /api/alarms`. */
+export const AlarmsMessage = fields({
+  revision: "number", total: "number", alarms: list(ShownAlarm),
+});
+export type AlarmsMessage = TypeOf<typeof AlarmsMessage>;
+
+/** One level below a branch of the names. */
+const ParameterBranch = fields({
+  level: "text", parameters: "number", has_more: "truth", is_parameter: "truth",
+});
+export type ParameterBranch = TypeOf<typeof ParameterBranch>;
+
+/** The levels below a branch of the names. */
+export const BranchesMessage = fields({
+  branches: list(ParameterBranch), total: "number",
+});
+export type BranchesMessage = TypeOf<typeof BranchesMessage>;
+
+/** A word that a search can have, and how many parameters have it. */
+const WordCount = fields({
+  word: "text", parameters: "number",
+});
+export type WordCount = TypeOf<typeof WordCount>;
+
+/** What searches can be by. */
+export const WordsMessage = fields({
+  units: list(WordCount), publishers: list(WordCount),
+});
+export type WordsMessage = TypeOf<typeof WordsMessage>;
+
+/** A publisher of a parameter. */
+const PublisherName = fields({
+  client_id: "text", connected: "truth",
+});
+export type PublisherName = TypeOf<typeof PublisherName>;
+
+/** One subscription that matches a topic. */
+const SubscriberStatus = fields({
+  client_id: "text", connected: "truth", filter: "text", qos: "number", share: orNull("text"), serve: "number",
+  priority: orNull("text"),
+});
+export type SubscriberStatus = TypeOf<typeof SubscriberStatus>;
+
+/** One selection that has a parameter. */
+const SelectionStatus = fields({
+  client_id: "text", connected: "truth", filter: "text", rate_hz: orNull("number"),
+});
+export type SelectionStatus = TypeOf<typeof SelectionStatus>;
+
+/** A command to copy. */
+const CopyLine = fields({
+  title: "text", text: "text",
+});
+export type CopyLine = TypeOf<typeof CopyLine>;
+
+/** One parameter, with who publishes and who reads it. */
+export const ParameterMessage = fields({
+  at_ms: "number", definition: ParameterDefinition, labels: list("text"), value: orNull(ParameterSample),
+  publishers: list(PublisherName), subscribers: list(SubscriberStatus), subscribers_total: "number",
+  selections: list(SelectionStatus), selections_total: "number", lines: list(CopyLine),
+});
+export type ParameterMessage = TypeOf<typeof ParameterMessage>;
