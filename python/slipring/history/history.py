@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from slipring.history.lake_part import LakeHistory, LakeSource
     from slipring.lake.storage import LakeLocation
 
+    Sources = tuple[LakeSource | None, LakeSource | None]
+
 CHEAP_BYTES = 64 << 20
 """A journal that has all of a time in fewer bytes is quicker than the lake."""
 BEGIN_NS = 3 * SECOND_NS
@@ -55,14 +57,14 @@ class History:
     ) -> HistoryAnswer:
         """Series of the names, in their order."""
         budget = ReadBudget()
-        question, source = self._prepared(question)
+        question, sources = self._prepared(question)
         gathered: dict[str, Gathered] = {}
         for is_text in (False, True):
             names = [one for one in question.names if known[one].is_text is is_text]
             if names:
                 reading = HistoryReading(question, names, budget, is_text=is_text)
                 if not reading.read_recent(self.recent, self._recent_journal(question)):
-                    reading.read(self.journal, self.lake if source else None, source)
+                    reading.read(self.journal, self.lake, sources[is_text])
                 reading.add_followed(self.recent)
                 reading.add_newest(self.table.newest(names), known)
                 gathered.update(dict.fromkeys(names, reading.found))
@@ -190,17 +192,20 @@ class History:
             self._tell("lake", error)
             return {}
 
-    def _prepared(self, question: HistoryQuestion) -> "tuple[HistoryQuestion, LakeSource | None]":
-        """The question with buckets as long as old times need them, and the table that is asked."""
+    def _prepared(self, question: HistoryQuestion) -> "tuple[HistoryQuestion, Sources]":
+        """The question with buckets as long as old times need them, and the tables that are asked,
+        for numbers and for texts.
+        """
         try:
             lake = None if self._is_cheap(question) else self.lake
             source = lake.source(question.whole_ns[0], question.step_ns) if lake else None
+            texts = lake.text_source() if lake else None
         except (SlipringError, OSError) as error:
             self._tell("lake", error)
-            return question, None
+            return question, (None, None)
         if source is not None and source.window_ns > question.step_ns:
             question = replace(question, least_ns=source.window_ns)
-        return question, source
+        return question, (source, texts)
 
     def _recent_journal(self, question: HistoryQuestion) -> JournalHistory | None:
         """The journal, if the newest minutes are in memory or quickly read into it."""
