@@ -48,6 +48,7 @@ ROUTES = {
     "GET /api/overview": "some",
     "GET /api/parameters": "some",
     "GET /api/history": "some",
+    "GET /api/history.csv": "some",
     "GET /api/range": "some",
     "GET /api/values": "some",
     "SOCKET /api/live": "some",

@@ -11,10 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from slipring.console.history_answer import NS_PER_MS, history_text, shown_value
+from slipring.console.history_csv import CSV_TYPE, csv_blocks
 from slipring.console.history_request import (
     VALUES_MAX,
     WrongRequest,
@@ -95,6 +96,22 @@ def history_routes(broker: Broker, history: History) -> list[BaseRoute]:
         key = ("series", question.names, question.whole_ns, question.step_ns, question.width)
         return await _answered(desk, key, lambda: _series(history, question, known))
 
+    async def as_csv(request: Request) -> Response:
+        try:
+            question = history_question(request.query_params)
+        except WrongRequest as wrong:
+            return PlainTextResponse(f"{wrong}\n", 400)
+        known = await _known(broker, history, request, question.names)
+        if isinstance(known, Response):
+            return known
+        key = ("csv", question.names, question.whole_ns, question.step_ns, question.width)
+        try:
+            answer = await desk.run(key, lambda: history.answer(question, known))
+        except Busy:
+            return PlainTextResponse(FULL, 503, {"retry-after": "1"})
+        headers = {"content-disposition": 'attachment; filename="history.csv"'}
+        return StreamingResponse(csv_blocks(answer), headers=headers, media_type=CSV_TYPE)
+
     async def values(request: Request) -> Response:
         try:
             names = names_of(request.query_params, VALUES_MAX)
@@ -112,6 +129,7 @@ def history_routes(broker: Broker, history: History) -> list[BaseRoute]:
 
     return [
         Route("/api/history", series),
+        Route("/api/history.csv", as_csv),
         Route("/api/values", values),
         Route("/api/range", range_),
     ]

@@ -50,6 +50,7 @@ PATHS: dict[str, tuple[Need, Need]] = {
     "/api/live": (watch_some, _nobody),
     "/api/parameters": (watch_some, _nobody),
     "/api/history": (watch_some, _nobody),
+    "/api/history.csv": (watch_some, _nobody),
     "/api/range": (watch_some, _nobody),
     "/api/values": (watch_some, _nobody),
     "/api/samples": (watch_some, _nobody),

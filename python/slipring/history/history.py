@@ -72,7 +72,7 @@ class History:
         oldest = [bounds[0] for bounds in (self.journal_bounds(), self.lake_bounds()) if bounds]
         damage = dict.fromkeys(text for one in gathered.values() for text in one.damage)
         return HistoryAnswer(
-            question.from_ns, question.to_ns, tuple(series), min(oldest, default=None), (*damage,)
+            *question.whole_ns, tuple(series), min(oldest, default=None), (*damage,)
         )
 
     def definitions(self, names: Sequence[str]) -> dict[str, KnownParameter]:
