@@ -101,6 +101,7 @@ lint-python: .build/packages ## Check the style of the Python code
 .PHONY: lint-types
 lint-types: .build/packages ## Check the types of the Python code
 	@$(step) "mypy" $(bin)/mypy --no-error-summary
+	@$(step) --quiet "pyright, every public type" scripts/public-types.sh
 
 .PHONY: lint-imports
 lint-imports: .build/packages ## Check that imports go down only

@@ -52,11 +52,16 @@ def new_page(browser: "Browser | BrowserContext") -> "Page":
     return page
 
 
-def opened(browser: "Browser | BrowserContext", console: str) -> "Page":
-    """A broker's console, with its live connection."""
+def opened(browser: "Browser | BrowserContext", console: str, shown: str = "") -> "Page":
+    """A page of a broker's console, with its live connection."""
     from playwright.sync_api import expect
 
     page = new_page(browser)
-    page.goto(console)
+    page.goto(f"{console}/#/{shown}")
     expect(page.get_by_test_id("connection")).to_contain_text("live")
     return page
+
+
+def visit(page: "Page", shown: str) -> None:
+    """Goes to another page of the console by its link."""
+    page.locator(f'nav.pages a[href="#/{shown}"]').click()

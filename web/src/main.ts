@@ -10,32 +10,25 @@ import "./style/requests.css";
 import "./style/charts.css";
 import "./style/login.css";
 import "./style/narrow.css";
+import "./style/shell.css";
 import { fetchVisitor } from "./console-request.ts";
 import { LiveConnection } from "./live-connection.ts";
 import { ConsoleState } from "./model/console-state.ts";
 import { type ConsoleVisitor, LiveMessage, ParametersMessage } from "./model/contract.ts";
-import { HISTORY_MS } from "./model/value-history.ts";
 import { freshness } from "./model/connection-state.ts";
 import { ParameterStore } from "./model/parameter-store.ts";
 import { parse } from "./model/shape.ts";
-import { admission, endReason, hasEnded, may } from "./model/visitor-wording.ts";
-import { AuditPanel } from "./views/audit-panel.ts";
-import { AwayTable } from "./views/away-table.ts";
-import { ClientsTable } from "./views/clients-table.ts";
-import { EventsList } from "./views/events-list.ts";
+import { TimeControl } from "./model/time-control.ts";
+import { admission, endReason, hasEnded } from "./model/visitor-wording.ts";
+import { overview } from "./pages/overview-page.ts";
+import type { Page, PageContext } from "./pages/page.ts";
+import { brokerPage, clientsPage, eventsPage, requestsPage, storagePage, topicsPage } from "./pages/broker-pages.ts";
+import { ClockChip } from "./shell/clock-chip.ts";
+import { Navigation } from "./shell/navigation.ts";
+import { Router } from "./shell/router.ts";
 import { PageHeader } from "./views/header.ts";
-import { JournalPanel } from "./views/journal-panel.ts";
 import { LoginForm } from "./views/login-form.ts";
-import { LimitsTable } from "./views/limits-table.ts";
-import { MemoryPanel } from "./views/memory-panel.ts";
-import { ParametersPanel } from "./views/parameters-panel.ts";
-import { PinnedCharts } from "./views/pins.ts";
-import { PrefixesTable } from "./views/prefixes-table.ts";
-import { RequestsPanel } from "./views/requests-panel.ts";
-import { StreamsPanel } from "./views/streams-panel.ts";
-import { renderTiles } from "./views/tiles.ts";
-import { TrafficChart } from "./views/traffic-chart.ts";
-import { ValuesTable } from "./views/values-table.ts";
+import { part } from "./views/page.ts";
 
 /** Ages and charts are drawn at least this often, also without messages. */
 const TICK_MS = 300;
@@ -65,42 +58,35 @@ const liveConnection = new LiveConnection({
 
 const parameterStore = new ParameterStore();
 const parametersConnection = new LiveConnection({
-  path: () => `api/parameters?search=${encodeURIComponent(parameters.search)}`,
+  path: () => `api/parameters?search=${encodeURIComponent(parameters.panel.search)}`,
   parse: (text) => parse(ParametersMessage, text),
   receive: (message, first) => {
     parameterStore.receive(message);
-    if (first) parameters.sendAgain();
+    if (first) parameters.panel.sendAgain();
     renderSoon();
   },
   closed: onClosed,
 });
 
+const time = new TimeControl();
 const header = new PageHeader();
-const traffic = new TrafficChart();
-const pins = new PinnedCharts();
-const streams = new StreamsPanel();
-const requests = new RequestsPanel();
-const clients = new ClientsTable();
-const away = new AwayTable();
-const journal = new JournalPanel();
-const prefixes = new PrefixesTable();
-const memory = new MemoryPanel((area) => may(visitor, area));
+const clock = new ClockChip();
 const login = new LoginForm();
-const limits = new LimitsTable();
-const audit = new AuditPanel();
-const events = new EventsList();
-const parameters = new ParametersPanel({
-  request: (request) => {
-    parameterStore.watch(request.first, request.count);
-    parametersConnection.send(JSON.stringify(request));
-  },
-  moved: () => requestRender(),
-});
-const values = new ValuesTable({
-  isPinned: (topic) => pins.has(topic),
-  toggle: (record) => pins.toggle(record),
-  moved: () => requestRender(),
-});
+const parameters = overview(parameterStore, () => parametersConnection, requestRender);
+
+/** In the order of the navigation; the first is shown where the address names none. */
+const pages: readonly Page[] = [
+  parameters.page,
+  brokerPage(() => visitor),
+  clientsPage(),
+  topicsPage(requestRender),
+  storagePage(),
+  requestsPage(),
+  eventsPage(() => visitor),
+];
+const context: PageContext = { state, time, visitor: () => visitor, requestRender };
+const navigation = new Navigation(pages);
+const router = new Router(pages, part("main"), context, (page) => navigation.mark(page));
 
 function requestRender(): void {
   if (frame === 0) frame = requestAnimationFrame(render);
@@ -121,7 +107,9 @@ function render(local_ms: number): void {
   gatherTimer = 0;
   tickTimer = window.setTimeout(requestRender, TICK_MS);
   renderBroker(local_ms);
-  renderPanels(state.clock.now(local_ms) ?? 0);
+  const live_ms = state.clock.now(local_ms);
+  clock.render(time, live_ms);
+  router.render(live_ms ?? 0);
   const problem = liveConnection.problem ?? parametersConnection.problem;
   header.renderFreshness(freshness(liveConnection.state, state.clock.heard_at_ms, local_ms), problem);
 }
@@ -131,24 +119,6 @@ function renderBroker(local_ms: number): void {
   if (latest === null) return;
   const since_heard_ms = local_ms - (state.clock.heard_at_ms ?? local_ms);
   header.renderBroker(latest.broker, Math.max(0, since_heard_ms) / 1_000);
-  renderTiles(latest);
-}
-
-function renderPanels(now_ms: number): void {
-  const window = { from_ms: now_ms - HISTORY_MS, to_ms: now_ms };
-  if (state.latest) traffic.render(state.traffic, state.latest.rates, window);
-  pins.render(state.values, window);
-  parameters.render(parameterStore, state.latest, now_ms);
-  values.render(state, now_ms);
-  streams.render(state.latest, now_ms);
-  requests.render(state.latest);
-  clients.render(state.latest);
-  away.render(state.latest, now_ms);
-  journal.render(state.latest, now_ms);
-  prefixes.render(state.latest);
-  memory.render(state.latest);
-  limits.render(state.latest, now_ms);
-  events.render(state.events);
 }
 
 window.addEventListener("online", () => {
@@ -213,10 +183,14 @@ async function begin(): Promise<void> {
     login.show(next.sentence, visitor);
     return;
   }
-  audit.offer(may(visitor, "access"));
   liveConnection.open();
   parametersConnection.open();
 }
 
+part("skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  part("main").focus();
+});
+router.follow();
 requestRender();
 void begin();

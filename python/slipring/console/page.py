@@ -16,15 +16,12 @@ class PageEnded(Exception):
     def __init__(self, code: int, reason: str) -> None:
         """Close with these."""
         super().__init__(reason)
-        self.code, self.reason = code, reason
+        self.code: int = code
+        self.reason: str = reason
 
 
 Take = Callable[[str | None], str | None]
 """Takes a message (None: it was not text); returns what is wrong with it, or None."""
-
-
-def ignore_message(_: str | None) -> None:
-    """Ignore what a page sends on a socket that takes no messages."""
 
 
 async def converse(socket: WebSocket, sending: Coroutine[None, None, None], take: Take) -> None:

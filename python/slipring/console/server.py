@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 STATIC = Path(str(files("slipring.console"))) / "static"
 STOP_S = 2
 """How long open pages may delay the shutdown."""
-ASKED_BYTES_MAX = 16_384
-"""Bytes of a message from a page: a page sends only searches."""
+ASKED_BYTES_MAX = 65_536
+"""Bytes of a message from a page: a search, and the names that a person marked."""
 HEAD_BYTES_MAX = 16_384
 """Bytes of a request's head."""
 BACKLOG = 512
@@ -44,8 +44,8 @@ class ConsoleServer:
                 f"the console's page is not built: no index.html in {STATIC}; run `make setup`"
             )
         self.broker = broker
-        self.listen = Address.parse(listen)
-        self.log_guard = LogGuard()
+        self.listen: Address = Address.parse(listen)
+        self.log_guard: LogGuard = LogGuard()
         self._certificate = ConsoleCertificate.of(broker.config.console)
         self._socket = _bind(self.listen)
 

@@ -1,11 +1,14 @@
 // What a page of the console is, and what it is given. A page never opens a connection of its own to the live message.
 import type { ConsoleState } from "../model/console-state.ts";
 import type { ConsoleVisitor } from "../model/contract.ts";
+import type { TimeControl } from "../model/time-control.ts";
 
 /** What the console gives to each of its pages. */
 export interface PageContext {
   /** The newest live message, its clock, and what was gathered from earlier ones. */
   readonly state: ConsoleState;
+  /** Which time is shown, on every page. */
+  readonly time: TimeControl;
   /** Who looks; null until the broker has said it. */
   readonly visitor: () => ConsoleVisitor | null;
   /** Asks for a drawing with the next animation frame. */

@@ -1,0 +1,35 @@
+// The links to all pages. On a phone they are in a line that can be moved.
+import type { Page } from "../pages/page.ts";
+import { element, part } from "../views/page.ts";
+
+export class Navigation {
+  readonly #links = new Map<string, HTMLAnchorElement>();
+
+  constructor(pages: readonly Page[]) {
+    const list = part("pages");
+    for (const { path, title } of pages) {
+      const link = element("a", "", title);
+      link.href = `#/${path}`;
+      const item = element("li");
+      item.append(link);
+      list.append(item);
+      this.#links.set(path, link);
+    }
+  }
+
+  mark({ path }: Page): void {
+    for (const [one, link] of this.#links) {
+      if (one === path) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    }
+    this.#links.get(path)?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+
+  /** A small number beside a page's name, such as that of unacknowledged alarms; empty for none. */
+  badge(path: string, text: string): void {
+    const link = this.#links.get(path);
+    if (!link || (link.dataset["badge"] ?? "") === text) return;
+    if (text) link.dataset["badge"] = text;
+    else delete link.dataset["badge"];
+  }
+}
