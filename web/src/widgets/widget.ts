@@ -2,6 +2,7 @@
 import type { DefinitionStore } from "../model/definition-store.ts";
 import type { SeriesStore } from "../model/series-store.ts";
 import type { TimeControl } from "../model/time-control.ts";
+import type { TimeCursors } from "../model/time-cursors.ts";
 
 /** From what a widget is made, and made again: layouts keep it. */
 export interface WidgetSpec {
@@ -18,6 +19,8 @@ export interface WidgetContext {
   readonly definitions: DefinitionStore;
   /** Which time is shown: `time.window(now_ms)` is what a widget draws, up to `time.shown(now_ms)`. */
   readonly time: TimeControl;
+  /** The time under the pointer and cursors A and B, the same on all widgets. */
+  readonly cursors: TimeCursors;
   /** The broker's clock; null before its first message. */
   readonly now: () => number | null;
   /** How exported pictures are marked, such as DEMO DATA; empty for no mark. */
