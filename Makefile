@@ -101,6 +101,7 @@ lint-python: .build/packages ## Check the style of the Python code
 .PHONY: lint-types
 lint-types: .build/packages ## Check the types of the Python code
 	@$(step) "mypy" $(bin)/mypy --no-error-summary
+	@$(step) --quiet "pyright, every public type" scripts/public-types.sh
 
 .PHONY: lint-imports
 lint-imports: .build/packages ## Check that imports go down only
@@ -136,6 +137,10 @@ bench: setup ## Run the benchmarks, and record them in benches/RESULTS.md; ARGS=
 .PHONY: conformance
 conformance: .build/packages ## Write docs/conformance.md from the tables of the conformance tests
 	@$(step) "docs/conformance.md" $(bin)/python -m scripts.conformance
+
+.PHONY: docs
+docs: .build/native ## Build the pages as a site in .build/docs, which works from the disk and loads nothing from elsewhere
+	@$(step) "site" $(bin)/python -m scripts.docs_site .build/docs
 
 .PHONY: reference
 reference: .build/native ## Write the page's types, the docs' tables and their list of keys from the code

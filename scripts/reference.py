@@ -11,6 +11,7 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin, is_typeddict
 
 from slipring.cli.config import documented_defaults
+from slipring.status.alarms import AlarmsMessage
 from slipring.status.console import ConsoleVisitor
 from slipring.status.description import families, fields, without_links
 from slipring.status.engine import SessionStatus
@@ -18,7 +19,14 @@ from slipring.status.message import LiveMessage, Scrape
 from slipring.status.parameters import ParametersMessage
 from slipring.status.requests import OneRequestMessage, RequestsMessage, TopicStatus
 
-MESSAGES = (LiveMessage, ParametersMessage, RequestsMessage, OneRequestMessage, ConsoleVisitor)
+MESSAGES = (
+    LiveMessage,
+    ParametersMessage,
+    RequestsMessage,
+    OneRequestMessage,
+    ConsoleVisitor,
+    AlarmsMessage,
+)
 ROOT = Path(__file__).parents[1]
 CONTRACT = ROOT / "web" / "src" / "model" / "contract.ts"
 DOCS = ROOT / "docs"
@@ -48,6 +56,7 @@ def written() -> dict[Path, str]:
             subscribers=message_table(TopicStatus),
             visitor=message_table(ConsoleVisitor),
         ),
+        **_page("alarms.md", alarms=message_table(AlarmsMessage)),
         **_page("observing.md", metrics=metrics_table(), sessions=message_table(SessionStatus)),
     }
 

@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -109,7 +109,7 @@ def test_messages_go_in_bulk_and_are_counted(broker_url: str) -> None:
 
 
 def test_a_session_goes_on_and_gives_up_what_nobody_reads(broker_url: str) -> None:
-    options = {"client_id": "sync-session", "session_expiry_s": 100}
+    options: Any = {"client_id": "sync-session", "session_expiry_s": 100}
     with sync.connect(broker_url, **options) as bus:
         assert (bus.session_present, bus.session_expiry_s) == (False, 100)
         for name in ("kept", "left", "ended"):

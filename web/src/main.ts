@@ -22,7 +22,7 @@ import { TimeControl } from "./model/time-control.ts";
 import { admission, endReason, hasEnded } from "./model/visitor-wording.ts";
 import { overview } from "./pages/overview-page.ts";
 import type { Page, PageContext } from "./pages/page.ts";
-import { brokerPage, clientsPage, eventsPage, requestsPage, storagePage, topicsPage } from "./pages/section-pages.ts";
+import { brokerPage, clientsPage, eventsPage, requestsPage, storagePage, topicsPage } from "./pages/broker-pages.ts";
 import { ClockChip } from "./shell/clock-chip.ts";
 import { Navigation } from "./shell/navigation.ts";
 import { Router } from "./shell/router.ts";

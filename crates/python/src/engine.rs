@@ -27,7 +27,7 @@ pyo3::import_exception!(slipring.errors, StartError);
 
 /// A running broker.
 #[pyclass(frozen, module = "slipring._native")]
-pub(crate) struct Engine(slipring_engine::Engine);
+pub(crate) struct Engine(pub(crate) slipring_engine::Engine);
 
 #[pymethods]
 impl Engine {

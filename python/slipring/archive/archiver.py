@@ -33,7 +33,7 @@ class Archiver:
         """Opens the journal; the archive is asked with the first step."""
         self._folder = folder
         self._reader = JournalReader(folder)
-        self.location = location.child(self._reader.identity)
+        self.location: ArchiveLocation = location.child(self._reader.identity)
         self._store = ArchiveStore(self.location)
         self._pace = pace or Pace()
         self._manifest: Manifest | None = None

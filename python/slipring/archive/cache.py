@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
@@ -42,7 +42,7 @@ class CachedSegment:
     def __init__(self, folder: Path, lock: int) -> None:
         """`lock` is the descriptor of a locked file."""
         self.folder = folder
-        self.close = finalize(self, os.close, lock)
+        self.close: Callable[[], object] = finalize(self, os.close, lock)
 
 
 class SegmentCache:
@@ -51,7 +51,7 @@ class SegmentCache:
     def __init__(self, folder: Path | None = None, bytes_max: int = CACHE_BYTES) -> None:
         """Without a folder: one of this user below the system's folder for temporary files."""
         default = Path(tempfile.gettempdir()) / f"slipring-archive-{os.getuid()}"
-        self.folder = folder or default
+        self.folder: Path = folder or default
         self._is_named = folder is not None
         self.bytes_max = bytes_max
 

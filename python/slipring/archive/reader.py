@@ -46,7 +46,7 @@ class ArchiveReader:
         cache: SegmentCache | None = None,
     ) -> None:
         """Reads the manifest; with an identity it refuses any other journal."""
-        self.location = find_journal(location, identity)
+        self.location: ArchiveLocation = find_journal(location, identity)
         self._store = ArchiveStore(self.location)
         self._cache = cache or SegmentCache()
         self._version: str | None = None

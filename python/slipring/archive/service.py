@@ -22,7 +22,7 @@ STOP_S = 5.0
 """How long the end of the broker waits for the request that is under way."""
 NEWS_MAX = 20
 
-log = logging.getLogger("slipring.archive")
+log: logging.Logger = logging.getLogger("slipring.archive")
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ class ArchiveStore:
 
     def __init__(self, location: ArchiveLocation) -> None:
         """Connects with the first request."""
-        self.url = location.url
+        self.url: str = location.url
         options = location.options
         endpoint = options.get("AWS_ENDPOINT_URL", "").rstrip("/")
         names = {

@@ -10,7 +10,9 @@ import typer
 from slipring.cli.access_users import users
 from slipring.cli.console_access import ConsoleAccess, with_console
 
-access = typer.Typer(help="Rights: list, grant, deny, revoke, explain.", no_args_is_help=True)
+access: typer.Typer = typer.Typer(
+    help="Rights: list, grant, deny, revoke, explain.", no_args_is_help=True
+)
 access.add_typer(users, name="users")
 
 Who = Annotated[

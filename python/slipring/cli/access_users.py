@@ -10,7 +10,7 @@ import typer
 from slipring.cli.console_access import ConsoleAccess, with_console
 
 Json = dict[str, Any]
-users = typer.Typer(help="Users: add, remove, password, roles.", no_args_is_help=True)
+users: typer.Typer = typer.Typer(help="Users: add, remove, password, roles.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(metavar="USER")]
 Roles = Annotated[

@@ -40,7 +40,7 @@ from slipring.cli.token import token
 from slipring.cli.top import top
 from slipring.cli.watch_requests import requests, subscribers
 
-app = typer.Typer(
+app: typer.Typer = typer.Typer(
     name="slipring",
     help="Telemetry from machines that move to people who stand still, live and on into a lake.",
     no_args_is_help=True,

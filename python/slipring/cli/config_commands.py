@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-config = typer.Typer(invoke_without_command=True)
+config: typer.Typer = typer.Typer(invoke_without_command=True)
 
 
 @config.callback()

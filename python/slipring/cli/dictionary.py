@@ -20,7 +20,7 @@ Strict = Annotated[
 ]
 LABELS_SHOWN = 4
 
-dictionary = typer.Typer(
+dictionary: typer.Typer = typer.Typer(
     help="Check files that describe parameters, and show them.", no_args_is_help=True
 )
 

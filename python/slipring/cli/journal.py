@@ -20,7 +20,9 @@ Folder = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON, for programs.")]
 
-journal = typer.Typer(help="Show a journal, check it, manage its consumers.", no_args_is_help=True)
+journal: typer.Typer = typer.Typer(
+    help="Show a journal, check it, manage its consumers.", no_args_is_help=True
+)
 
 
 @journal.command()

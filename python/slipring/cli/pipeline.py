@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from slipring.pipeline.config import PipelineConfig
     from slipring.pipeline.pipeline_run import PipelineRun
 
-pipeline = typer.Typer(
+pipeline: typer.Typer = typer.Typer(
     help="Carry the journal into a lake of tables, through Spark.", no_args_is_help=True
 )
 

@@ -19,7 +19,7 @@ from slipring.discovery.endpoint import Endpoint
 from slipring.errors import SlipringError
 from slipring.native import forbid_core_dumps
 
-log = logging.getLogger("slipring.serve")
+log: logging.Logger = logging.getLogger("slipring.serve")
 
 
 Read: TypeAlias = Callable[[], Config]

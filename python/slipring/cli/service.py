@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
-service = typer.Typer(help="A broker that systemd starts: show, install.", no_args_is_help=True)
+service: typer.Typer = typer.Typer(
+    help="A broker that systemd starts: show, install.", no_args_is_help=True
+)
 
 Config = Annotated[Path, typer.Option(metavar="FILE", help="The config file that it is run with.")]
 Program = Annotated[

@@ -17,8 +17,12 @@ Most = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
 
-sessions = typer.Typer(help="Sessions, connected or away: list, end.", no_args_is_help=True)
-clients = typer.Typer(help="Connected clients: list, disconnect.", no_args_is_help=True)
+sessions: typer.Typer = typer.Typer(
+    help="Sessions, connected or away: list, end.", no_args_is_help=True
+)
+clients: typer.Typer = typer.Typer(
+    help="Connected clients: list, disconnect.", no_args_is_help=True
+)
 
 
 @sessions.command("list")

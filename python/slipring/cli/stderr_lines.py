@@ -27,7 +27,9 @@ class StderrLines(logging.Handler):
         self._waiting: deque[str] = deque()
         self._characters = self._lost = 0
         self._is_writing = self._is_closed = False
-        self.thread = threading.Thread(target=self._run, name="standard error", daemon=True)
+        self.thread: threading.Thread = threading.Thread(
+            target=self._run, name="standard error", daemon=True
+        )
         self.thread.start()
 
     def emit(self, record: logging.LogRecord) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Filter = Annotated[str, typer.Argument(metavar="FILTER", help="Such as 'gripen/+/cockpit/sound'.")]
 
-stream = typer.Typer(
+stream: typer.Typer = typer.Typer(
     help="Streams of bytes, such as sound: list, read, write.", no_args_is_help=True
 )
 

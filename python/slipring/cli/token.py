@@ -13,7 +13,7 @@ from slipring.errors import TokenError
 if TYPE_CHECKING:
     from slipring.control import Config
 
-token = typer.Typer(
+token: typer.Typer = typer.Typer(
     help="Make, show and revoke tokens; rotate the keys that sign them.", no_args_is_help=True
 )
 

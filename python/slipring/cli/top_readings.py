@@ -54,8 +54,8 @@ class RowWatcher:
     """Selects the rows that are on the screen, and all for the order if it needs them."""
 
     def __init__(self, bus: Bus, tasks: asyncio.TaskGroup, tell: Callable[[], None]) -> None:
-        self.readings = Readings()
-        self.ranking = Ranking()
+        self.readings: Readings = Readings()
+        self.ranking: Ranking = Ranking()
         self._bus = bus
         self._tasks = tasks
         self._tell = tell

@@ -35,7 +35,7 @@ DETAILS: tuple[list[tuple[str, str]], str, None, None, None] = (
 )
 """User properties, content type, response topic, correlation data and expiry of a report."""
 
-log = logging.getLogger("slipring.client")
+log: logging.Logger = logging.getLogger("slipring.client")
 
 
 class SourceInterval:

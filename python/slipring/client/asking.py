@@ -43,7 +43,7 @@ PARTS_BYTES_MAX = 64 << 20
 """Their bytes, likewise."""
 NUMBER_BYTES = 8
 
-log = logging.getLogger("slipring.client")
+log: logging.Logger = logging.getLogger("slipring.client")
 
 PART = "part"
 ANSWERED = "answered"
@@ -75,9 +75,11 @@ class OpenRequest:
     def __init__(
         self, topic: str, sent: SentRequest, end_by: float, loop: asyncio.AbstractEventLoop
     ) -> None:
-        self.topic = topic
+        self.topic: str = topic
+        self.identity: int
+        self.connection: int
         self.identity, self.connection = sent
-        self.end_by = end_by
+        self.end_by: float = end_by
         """When this client gives up waiting for the end, by the loop's clock."""
         self.end: asyncio.Future[Answer | RequestEnded] = loop.create_future()
         self.parts: PartsQueue | None = None
@@ -97,7 +99,7 @@ class PartsQueue:
 
     def __init__(self) -> None:
         self.waiting: deque[Answer] = deque()
-        self.ready = asyncio.Event()
+        self.ready: asyncio.Event = asyncio.Event()
         self._waiting_bytes = 0
 
     @property

@@ -32,9 +32,9 @@ class ParameterChoice:
             raise ValueError("select by filters, or by names=[...]")
         for one in filters:
             _check(one)
-        self.filters = tuple(filters)
+        self.filters: tuple[str, ...] = tuple(filters)
         given = [names] if isinstance(names, str) else names
-        self.names = None if given is None else tuple(dict.fromkeys(given))
+        self.names: tuple[str, ...] | None = None if given is None else tuple(dict.fromkeys(given))
         if self.names == ():
             raise ValueError("no names are given")
 

@@ -18,7 +18,7 @@ class Chunks(ContentReader[Chunk]):
         if not filters:
             raise ValueError("no filters are given")
         begin = (("from", "newest"),) if newest else ()
-        self.lost = 0
+        self.lost: int = 0
         """How many chunks were missed so far."""
         name = connection.new_name()
         named = tuple(name + one for one in filters)

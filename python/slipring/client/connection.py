@@ -31,7 +31,7 @@ SELECTION = "$selection/"
 """What the filters of selections begin with."""
 NAMED = re.compile(r"\$selection/[0-9]+/")
 
-log = logging.getLogger("slipring.client")
+log: logging.Logger = logging.getLogger("slipring.client")
 
 
 class ClientConnection:
@@ -46,8 +46,8 @@ class ClientConnection:
         self.report_arrivals_s = report_arrivals_s
         """How often arrivals at selections are reported; None for never."""
         self.end: ConnectionEnd | None = None
-        self.is_open = False
-        self.heard = 0
+        self.is_open: bool = False
+        self.heard: int = 0
         """The number of the newest connection that this loop has heard of."""
         self.refused: dict[int, Refused] = {}
         """Subscriptions that the broker refused when they were made again."""
@@ -62,9 +62,9 @@ class ClientConnection:
         self._batches: dict[int, asyncio.Event] = {}
         self._writers: dict[int, Callable[[], None]] = {}
         self._requests = BrokerRequests(self)
-        self.asking = Asking(self)
+        self.asking: Asking = Asking(self)
         """The requests to services."""
-        self.cancels = Cancels(self)
+        self.cancels: Cancels = Cancels(self)
         """What this client's services compute."""
         self._session_followers: tuple[SessionFollower, ...] = (self.asking, self.cancels)
         self._names = itertools.count(1)

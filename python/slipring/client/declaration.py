@@ -39,7 +39,9 @@ class Declaration:
         if not isinstance(parameters, Mapping):
             raise TypeError('parameters are a dict, such as {"rpm": Parameter("f64")}')
         self.prefix = prefix
-        self.parameters = {name: _parameter(name, one) for name, one in parameters.items()}
+        self.parameters: dict[str, Parameter] = {
+            name: _parameter(name, one) for name, one in parameters.items()
+        }
 
     @property
     def topics(self) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ NEVER_SENT = {0x95, 0x9B}
 """Reason codes that this client gives itself: the frame is too large, or its QoS too high."""
 Qualities = Quality | Octets | Mapping[str, Octets]
 
-log = logging.getLogger("slipring.client")
+log: logging.Logger = logging.getLogger("slipring.client")
 
 
 class FrameOptions(NamedTuple):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 BATCH_COUNT_MAX = 1024
 BATCH_BYTES_MAX = 16 << 20
 
-log = logging.getLogger("slipring.client")
+log: logging.Logger = logging.getLogger("slipring.client")
 
 
 class Incoming:

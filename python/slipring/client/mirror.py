@@ -25,7 +25,7 @@ PAGE = 1000
 TOLD_MAX = 1000
 """Changes that wait to be applied; with more, everything is listed again."""
 
-log = logging.getLogger("slipring.client")
+log: logging.Logger = logging.getLogger("slipring.client")
 
 
 class _Listing(NamedTuple):
@@ -43,7 +43,7 @@ class Mirror:
     """
 
     def __init__(self, desk: Desk[Any]) -> None:
-        self.table = Table()
+        self.table: Table = Table()
         self._desk = desk
         self._filters: list[str] = []
         self._names: dict[str, None] = {}

@@ -25,7 +25,7 @@ REFUSED = "$slipring/refused"
 CLOSE_S = 10.0
 """How long closing waits for samples to be written."""
 
-log = logging.getLogger("slipring.client")
+log: logging.Logger = logging.getLogger("slipring.client")
 
 
 class Parameters(Desk[Declared]):
@@ -34,9 +34,11 @@ class Parameters(Desk[Declared]):
     def __init__(self, connection: ClientConnection, clock: Clock) -> None:
         super().__init__(connection, "table")
         self.clock = clock
-        self.mirror = Mirror(self)
+        self.mirror: Mirror = Mirror(self)
         every_s = connection.report_arrivals_s
-        self.arrivals = None if every_s is None else ArrivalReports(connection, every_s)
+        self.arrivals: ArrivalReports | None = (
+            None if every_s is None else ArrivalReports(connection, every_s)
+        )
         self._followers: Followers[Refusal] = Followers()
         self._refused: Incoming | None = None
         self._hearing = asyncio.Lock()

@@ -11,7 +11,7 @@ from slipring.model import ConnectionChange
 
 Work = Callable[[], Awaitable[object]]
 
-log = logging.getLogger("slipring.client")
+log: logging.Logger = logging.getLogger("slipring.client")
 
 
 def redo(connection: ClientConnection, works: Callable[[], Iterable[Work]]) -> asyncio.Task[None]:

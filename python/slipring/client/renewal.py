@@ -27,7 +27,7 @@ PAUSE_S_MAX = 30.0
 _RUNNING = set[asyncio.Task[None]]()
 """The loop itself holds its tasks weakly."""
 
-log = logging.getLogger("slipring.client")
+log: logging.Logger = logging.getLogger("slipring.client")
 
 
 class Renewal:

@@ -20,7 +20,7 @@ from slipring.frames.header import FrameArrival
 from slipring.frames.table import Table
 from slipring.model import TableChange
 
-log = logging.getLogger("slipring.client")
+log: logging.Logger = logging.getLogger("slipring.client")
 
 
 class Selection:

@@ -81,11 +81,11 @@ class ThreadRequest:
     def __init__(self, request: Request, loop: asyncio.AbstractEventLoop) -> None:
         self._request = request
         self._loop = loop
-        self.message = request.message
-        self.topic = request.message.topic
-        self.payload = request.message.payload
-        self.properties = request.message.properties
-        self.content_type = request.message.content_type
+        self.message: Message = request.message
+        self.topic: str = request.message.topic
+        self.payload: bytes = request.message.payload
+        self.properties: tuple[tuple[str, str], ...] = request.message.properties
+        self.content_type: str | None = request.message.content_type
 
     @property
     def text(self) -> str:

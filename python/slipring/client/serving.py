@@ -25,7 +25,7 @@ BYTES_MAX = 16 << 20
 ENDED = "the service has ended"
 WAS_CANCELLED = "the handler was cancelled"
 
-log = logging.getLogger("slipring.client")
+log: logging.Logger = logging.getLogger("slipring.client")
 
 
 class Service:

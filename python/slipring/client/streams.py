@@ -42,7 +42,7 @@ class StreamWriter:
 
     def __init__(self, desk: Streams, name: str, body: dict[str, Any], qos: int) -> None:
         self.name = name
-        self.index = 0
+        self.index: int = 0
         """The stream's number at the broker."""
         self._desk = desk
         self._body = body

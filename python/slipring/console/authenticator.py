@@ -88,11 +88,11 @@ class Authenticator:
         """Start without logins."""
         console = broker.config.console
         self.broker = broker
-        self.behind_proxy = console.behind_proxy
-        self.is_secure = console.has_tls or console.behind_proxy
-        self.logins = ConsoleLogins(console.idle_s, console.login_s)
-        self.cookie = LoginCookie(broker.id, is_secure=self.is_secure)
-        self.outcomes = Counter(dict.fromkeys(OUTCOMES, 0))
+        self.behind_proxy: bool = console.behind_proxy
+        self.is_secure: bool = console.has_tls or console.behind_proxy
+        self.logins: ConsoleLogins = ConsoleLogins(console.idle_s, console.login_s)
+        self.cookie: LoginCookie = LoginCookie(broker.id, is_secure=self.is_secure)
+        self.outcomes: Counter[str] = Counter(dict.fromkeys(OUTCOMES, 0))
         self._attempts = LoginAttempts()
         # A script whose token has ended keeps nobody at its address from logging in.
         self._token_attempts = LoginAttempts()

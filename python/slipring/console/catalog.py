@@ -31,7 +31,7 @@ class Catalog:
     def __init__(self, ask: Ask) -> None:
         """Start without names."""
         self.names: list[str] = []
-        self.revision = -1
+        self.revision: int = -1
         self._ask = ask
         self._rest_until_s = 0.0
         self._reading = asyncio.Lock()

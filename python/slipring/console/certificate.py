@@ -11,7 +11,7 @@ from slipring.native import check_secret_file
 
 LOOK_S = 1.0
 
-log = logging.getLogger("slipring.console")
+log: logging.Logger = logging.getLogger("slipring.console")
 
 
 class ConsoleCertificate:
@@ -20,7 +20,7 @@ class ConsoleCertificate:
     def __init__(self, certificate: Path, key: Path | None) -> None:
         """Read both files; StartError says what is wrong with them."""
         self._files = (certificate, key)
-        self.context = self._made()
+        self.context: ssl.SSLContext = self._made()
         self._stamp = self._seen()
 
     @classmethod

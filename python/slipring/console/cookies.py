@@ -14,7 +14,7 @@ class LoginCookie:
         self.is_secure = is_secure
         # RFC 6265bis, 4.1.3.2: `__Host-` needs Secure and Path=/, and no Domain.
         prefix = "__Host-" if is_secure else ""
-        self.name = f"{prefix}slipring-{broker_id[:8]}{suffix}"
+        self.name: str = f"{prefix}slipring-{broker_id[:8]}{suffix}"
 
     def set(self, value: str, *, same_site: str = "Strict", most_s: int | None = None) -> str:
         """The value of Set-Cookie; without `most_s` the browser forgets it when it ends."""

@@ -32,7 +32,7 @@ NO_ROOM_S = 0.5
 """How long nothing is accepted after the system had no descriptor or memory for a connection."""
 NO_ROOM = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
-log = logging.getLogger("slipring.console")
+log: logging.Logger = logging.getLogger("slipring.console")
 
 TURNED_AWAY = ("no_place", "displaced", "too_slow", "no_page")
 """Why connections are refused or closed: all were in use; another took its place; a request took
@@ -65,11 +65,11 @@ class ConsoleListener:
         tls: ssl.SSLContext | None = None,
     ) -> None:
         """`protocols` makes the HTTP protocol of each connection."""
-        self.accepted = 0
-        self.turned_away = Counter(dict.fromkeys(TURNED_AWAY, 0))
+        self.accepted: int = 0
+        self.turned_away: Counter[str] = Counter(dict.fromkeys(TURNED_AWAY, 0))
         self.connections: dict[Peer, ConsoleConnection] = {}
         self.connections_max = connections_max
-        self.pages_max = connections_max // 2
+        self.pages_max: int = connections_max // 2
         """Pages take half at most, so that plain requests always find room."""
         self._socket = listening
         self._protocols = protocols

@@ -48,6 +48,7 @@ def live_message(broker: Broker, seen: LivePosition) -> tuple[LiveMessage, LiveP
         "at_ms": _ms(time.time_ns()),
         "broker": _broker(broker, status),
         "rates": overview.rates,
+        "alarms": broker.alarms.board.summary(),
         "table": {**status["table"], **overview.table_rates},
         "streams": {**status["streams"], "shown": overview.streams.rows},
         "requests": request_figures(status["requests"]),

@@ -29,7 +29,7 @@ class LogGuard(logging.Filter):
 
     def __init__(self, now_s: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
-        self.malformed = 0
+        self.malformed: int = 0
         """Requests and messages of peers that could not be understood."""
         self._now_s = now_s
         self._period_ends_s = 0.0

@@ -10,7 +10,18 @@ from slipring.console.visitor import Visitor
 from slipring.status.engine import BrokerFigures
 from slipring.status.message import LiveMessage
 
-HIDDEN = ("rates", "table", "requests", "clients", "away", "holders", "owners", "limits", "log")
+HIDDEN = (
+    "rates",
+    "table",
+    "requests",
+    "clients",
+    "away",
+    "holders",
+    "owners",
+    "limits",
+    "log",
+    "alarms",
+)
 """Parts of the live message that tell of others; figures are 0, lists are empty."""
 
 

@@ -16,7 +16,8 @@ class PageEnded(Exception):
     def __init__(self, code: int, reason: str) -> None:
         """Close with these."""
         super().__init__(reason)
-        self.code, self.reason = code, reason
+        self.code: int = code
+        self.reason: str = reason
 
 
 Take = Callable[[str | None], str | None]

@@ -44,8 +44,8 @@ class ConsoleServer:
                 f"the console's page is not built: no index.html in {STATIC}; run `make setup`"
             )
         self.broker = broker
-        self.listen = Address.parse(listen)
-        self.log_guard = LogGuard()
+        self.listen: Address = Address.parse(listen)
+        self.log_guard: LogGuard = LogGuard()
         self._certificate = ConsoleCertificate.of(broker.config.console)
         self._socket = _bind(self.listen)
 

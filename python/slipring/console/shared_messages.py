@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
+from slipring.console.alarms import alarm_summary
 from slipring.console.live_message import LivePosition, live_message
 from slipring.console.narrowing import narrowed
 from slipring.console.visitor import Visitor
@@ -47,7 +48,9 @@ class SharedMessages:
         made = self._message(seen)
         if visitor.watched == "all":
             return made.text, made.position
-        return _encoded(narrowed(made.told, visitor)), made.position
+        told = narrowed(made.told, visitor)
+        told["alarms"] = alarm_summary(self._broker, visitor)
+        return _encoded(told), made.position
 
     def _message(self, seen: LivePosition) -> _Made:
         now_s = self._now_s()

@@ -1,6 +1,6 @@
 """Rights in the configuration: who may do what on which topics. What no rule allows is denied."""
 
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import AfterValidator, ConfigDict, Field, PrivateAttr, model_validator
 
@@ -30,7 +30,7 @@ TOPICS_MAX = 1_024
 """Topics of a rule, and names in it."""
 RULES_MAX = 1_000_000
 EVERYWHERE = ("#", "$SYS/#", "$slipring/to/#")
-AREAS = ("clients", "memory", "log", "requests")
+AREAS = ("clients", "memory", "log", "requests", "alarms")
 """What an operator may administer; an administrator may administer `access` and `tokens`, too."""
 
 RuleTuple = tuple[list[str], bool, list[str], list[str]]
@@ -41,7 +41,7 @@ class RuleSection(Section):
     """A rule: these people may, or may not, do this on those topics. A rule that denies wins."""
 
     # A topic and a name may begin and end with spaces; without them they are others.
-    model_config = ConfigDict(str_strip_whitespace=False)
+    model_config: ClassVar[ConfigDict] = ConfigDict(str_strip_whitespace=False)
 
     who: tuple[str, ...] = Field(
         min_length=1,
@@ -61,7 +61,8 @@ class RuleSection(Section):
         min_length=1,
         max_length=TOPICS_MAX,
         description="Topic filters; `%u` is the user, `%c` the client, `%{NAME}` a claim. For "
-        "`administer` they are areas: clients, memory, log, requests, access, tokens.",
+        "`administer` they are areas: clients, memory, log, requests, alarms, access, "
+        "tokens.",
     )
 
     _native: NativeRule = PrivateAttr()

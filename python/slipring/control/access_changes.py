@@ -42,7 +42,7 @@ LAST_ONE = (
 )
 
 
-log = logging.getLogger("slipring.broker")
+log: logging.Logger = logging.getLogger("slipring.broker")
 
 NOBODY: ActedBy = {}
 """The files have changed, and nobody says who changed them."""
@@ -54,8 +54,8 @@ class AccessChanges:
     def __init__(self, broker: "Broker", store: AccessStore, grants: AccessGrants) -> None:
         self._broker = broker
         self._store = store
-        self.grants = grants
-        self.lock = asyncio.Lock()
+        self.grants: AccessGrants = grants
+        self.lock: asyncio.Lock = asyncio.Lock()
         self.trouble: str | None = None
         """Why the files of the folder are not in force as they are; None if they are."""
         self.warning: str | None = None

@@ -31,7 +31,7 @@ class AccessStore:
     """The file in the data folder of a broker."""
 
     def __init__(self, data: Path) -> None:
-        self.file = data / FILE
+        self.file: Path = data / FILE
         self._seen: FileIdentity = None
 
     def read(self) -> AccessGrants:

@@ -13,7 +13,7 @@ from slipring.status.message import ArchiveStatus
 if TYPE_CHECKING:
     from slipring.archive.service import ArchiveService
 
-log = logging.getLogger("slipring.archive")
+log: logging.Logger = logging.getLogger("slipring.archive")
 
 
 def archive_location(config: Config) -> ArchiveLocation | None:

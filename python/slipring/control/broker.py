@@ -6,12 +6,13 @@ import logging
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from slipring.control.access_changes import AccessChanges
 from slipring.control.access_merge import with_granted
 from slipring.control.access_places import AccessTables
 from slipring.control.access_store import AccessStore
+from slipring.control.alarms import Alarms
 from slipring.control.archive import archive_location, make_archive
 from slipring.control.audit import AuditFields, AuditKind, AuditLine
 from slipring.control.broker_log import BrokerLog
@@ -39,6 +40,7 @@ from slipring.control.starting import (
 )
 from slipring.control.tls_watch import TlsWatch
 from slipring.control.token_issuing import ClaimValue, IssuedToken, issue
+from slipring.control.tokens import Tokens
 from slipring.discovery.announcement import Announcement
 from slipring.discovery.endpoint import Endpoint
 from slipring.errors import (
@@ -48,7 +50,11 @@ from slipring.errors import (
     StartError,
     TokenError,
 )
-from slipring.native import Plan, TokenRules, version
+from slipring.native import Engine, Plan, TokenRules, version
+from slipring.status.engine import AwayStatus, OwnerShare, SessionStatus, StartReceipt
+
+if TYPE_CHECKING:
+    from slipring.archive.service import ArchiveService
 
 POLL_S = 0.25
 """How often the control plane fetches the engine's events and counters."""
@@ -63,7 +69,7 @@ PREFIXES_MAX = 2_000
 STREAMS_SHOWN = 100
 """How many streams are shown: the first by index."""
 
-log = logging.getLogger("slipring.broker")
+log: logging.Logger = logging.getLogger("slipring.broker")
 
 
 class Broker:
@@ -74,41 +80,44 @@ class Broker:
         store = AccessStore(config.data)
         grants = store.read()
         config = with_granted(config, AccessTables(grants.rules, grants.users))
-        self.config = config
+        self.config: Config = config
         self._started_s = time.monotonic()
-        self.overview = Overview()
-        self.polled = asyncio.Condition()
+        self.overview: Overview = Overview()
+        self.polled: asyncio.Condition = asyncio.Condition()
         self.on_config: Callable[[Config], None] = lambda _: None
         """Called with each configuration just before it comes into force."""
         archive, folder = archive_location(config), journal_folder(config)
         share_free_memory()
-        self.tokens = start_tokens(config, self._apply_tokens)
+        self.tokens: Tokens = start_tokens(config, self._apply_tokens)
         make_stand_in_key(config)
-        self.plan = make_plan(config, self.tokens.rules)
-        self.engine = start_engine(config, self.plan, folder)
-        self.access = AccessChanges(self, store, grants)
+        self.plan: Plan = make_plan(config, self.tokens.rules)
+        self.engine: Engine = start_engine(config, self.plan, folder)
+        self.access: AccessChanges = AccessChanges(self, store, grants)
         self.tokens.note = self._note_change
-        self.log = BrokerLog(config.name, self.engine)
+        self.log: BrokerLog = BrokerLog(config.name, self.engine)
+        self.alarms: Alarms = Alarms(self.engine, config.data, self._note_event)
         try:
             self.log.apply(config.log)
         except ConfigError as error:
             self.engine.stop()
             raise StartError(str(error)) from None
-        self.receipt = self.engine.receipt
-        self.archive = make_archive(config, archive, folder)
-        self.id = self.receipt["identity"] if self.receipt else secrets.token_hex(16)
+        self.receipt: StartReceipt | None = self.engine.receipt
+        self.archive: ArchiveService | None = make_archive(config, archive, folder)
+        self.id: str = self.receipt["identity"] if self.receipt else secrets.token_hex(16)
         self._table: int = json.loads(self.engine.ask_table("find", b'{"names": []}'))["table"]
         self.console: Endpoint | None = None
         """Where the console is, once it listens."""
-        self.discovery = Discovery(config.discovery, self._announce)
-        self.away = Cached(lambda: self.engine.away(AWAY_MAX))
-        self.owners = Cached(lambda: self.engine.owners(OWNERS_MAX))
-        self.holders = Cached(lambda: self.engine.sessions(HOLDERS_MAX)[0])
+        self.discovery: Discovery = Discovery(config.discovery, self._announce)
+        self.away: Cached[list[AwayStatus]] = Cached(lambda: self.engine.away(AWAY_MAX))
+        self.owners: Cached[list[OwnerShare]] = Cached(lambda: self.engine.owners(OWNERS_MAX))
+        self.holders: Cached[list[SessionStatus]] = Cached(
+            lambda: self.engine.sessions(HOLDERS_MAX)[0]
+        )
         self._trouble: Trouble | None = None
-        self.pulse = Pulse(self.engine)
+        self.pulse: Pulse = Pulse(self.engine)
         self._tls = TlsWatch(self.engine, config.listeners)
         self._budget = BudgetWatch()
-        self.consumers = ConsumerWatch(folder)
+        self.consumers: ConsumerWatch = ConsumerWatch(folder)
         self._questions = QuestionDesk(self.engine, self.tokens, config)
         if self.receipt:
             for level, line in log_lines(self.receipt):
@@ -257,6 +266,7 @@ class Broker:
             asyncio.create_task(self.consumers.run(stop)),
             asyncio.create_task(self.access.watch(stop)),
             asyncio.create_task(self._tls.run(stop)),
+            asyncio.create_task(self.alarms.run(stop)),
             asyncio.create_task(self.tokens.watch(stop)),
         ]
         try:
@@ -294,6 +304,7 @@ class Broker:
             self.log.write(self.overview.add_own_event(kind, text, now_ns))
         if self.pulse.is_busy:
             return  # the calls below would wait for it, and block the event loop
+        self.alarms.poll(now_ns, now_s)
         status = self.engine.status()
         self._report_trouble(trouble(status["journal"]), now_ns)
         if status["journal"]:
@@ -305,6 +316,9 @@ class Broker:
         if prefixes.at_s is None or now_s >= prefixes.at_s + WINDOW_S:
             prefixes.sample(now_s, self.engine.prefixes(PREFIXES_MAX))
             self.overview.streams.sample(now_s, self._streams())
+
+    def _note_event(self, kind: str, text: str, now_ns: int) -> None:
+        self.log.write(self.overview.add_own_event(kind, text, now_ns))
 
     def _streams(self) -> list[dict[str, Any]]:
         answer = self.engine.ask_streams("list", b'{"count": %d}' % STREAMS_SHOWN)

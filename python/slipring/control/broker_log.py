@@ -16,7 +16,7 @@ ALL = "all"
 """In place of a room: every room, and what belongs to none."""
 NUMBERS: dict[str, int] = {name: logging.getLevelNamesMapping()[name.upper()] for name in LEVELS}
 
-log = logging.getLogger("slipring.broker")
+log: logging.Logger = logging.getLogger("slipring.broker")
 
 
 class BrokerLog:

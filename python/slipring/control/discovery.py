@@ -22,7 +22,7 @@ from slipring.discovery.question import PORT
 LOOK_AGAIN_S = 30.0
 """How often the announced name and addresses are compared with the current ones."""
 
-log = logging.getLogger("slipring.discovery")
+log: logging.Logger = logging.getLogger("slipring.discovery")
 
 
 class DiscoverySection(Section):

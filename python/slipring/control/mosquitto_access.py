@@ -15,7 +15,12 @@ from slipring.control.access_grants import rule_of
 from slipring.errors import ConfigError
 
 READ, WRITE = ("subscribe",), ("publish", "retain")
-RIGHTS_OF = {"read": READ, "write": WRITE, "readwrite": (*WRITE, *READ), "deny": ("all",)}
+RIGHTS_OF: dict[str, tuple[str, ...]] = {
+    "read": READ,
+    "write": WRITE,
+    "readwrite": (*WRITE, *READ),
+    "deny": ("all",),
+}
 ANONYMOUS, EVERYBODY = "anonymous", "anyone"
 SPACES = " \t\n\v\f\r"
 COMMAND = "slipring access users add"

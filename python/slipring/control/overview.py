@@ -53,8 +53,8 @@ class Overview:
 
     def __init__(self) -> None:
         """Start empty."""
-        self.prefixes = RowRates("prefix", messages_s="messages", bytes_s="bytes")
-        self.streams = RowRates("index", chunks_s="chunks", bytes_s="received_bytes")
+        self.prefixes: RowRates = RowRates("prefix", messages_s="messages", bytes_s="bytes")
+        self.streams: RowRates = RowRates("index", chunks_s="chunks", bytes_s="received_bytes")
         self.event_counts: Counter[str] = Counter(dict.fromkeys(KINDS, 0))
         self._reached: dict[str, ReachedLimit] = {}
         self._traffic = _RateWindow(get_type_hints(TrafficCounts))

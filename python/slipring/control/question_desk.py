@@ -15,7 +15,7 @@ from slipring.control.hook import Hook
 from slipring.control.tokens import Tokens
 from slipring.native import Engine
 
-log = logging.getLogger("slipring.tokens")
+log: logging.Logger = logging.getLogger("slipring.tokens")
 
 WAIT_S = 0.25
 """How soon the thread sees that it has to end."""

@@ -1,6 +1,6 @@
 """The base of every table of the configuration, and the bounds of its numbers."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -8,7 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field
 class Section(BaseModel):
     """A table of the file. An unknown key is an error."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", frozen=True, str_strip_whitespace=True
+    )
 
 
 def between(least: int, most: int) -> Any:

@@ -20,7 +20,7 @@ LISTENER_KEYS = {
 }  # fmt: skip
 """What the engine needs of a listener, beside its name and address."""
 
-log = logging.getLogger("slipring.broker")
+log: logging.Logger = logging.getLogger("slipring.broker")
 
 
 def start_tokens(config: Config, apply: Callable[[TokenRules], None]) -> Tokens:

@@ -14,7 +14,7 @@ LOOK_S = 0.5
 
 FileState = tuple[int, int, int] | None
 
-log = logging.getLogger("slipring.broker")
+log: logging.Logger = logging.getLogger("slipring.broker")
 
 
 class TlsWatch:

@@ -27,7 +27,7 @@ class KeySource:
     def __init__(self, section: IssuerSection) -> None:
         """Nothing is read yet."""
         self.section = section
-        self.text = '{"keys": []}'
+        self.text: str = '{"keys": []}'
         self.trouble: str | None = "its keys were not read yet"
         """Why the keys are not the newest."""
         self.refused: list[str] = []

@@ -23,7 +23,7 @@ from slipring.native import TokenRules
 LOOK_S = 0.25
 """How often the files are looked at."""
 
-log = logging.getLogger("slipring.tokens")
+log: logging.Logger = logging.getLogger("slipring.tokens")
 
 
 NoteChange = Callable[[AuditKind, str, str], None]
@@ -70,7 +70,7 @@ class Tokens:
         self.note: NoteChange = _unnoted
         """Called with each change while the broker runs; for the audit."""
         self._follow(config, {})
-        self.rules = self._made()
+        self.rules: TokenRules = self._made()
 
     def follow(self, config: Config) -> TokenRules:
         """Use another configuration; the rules for its plan."""
@@ -85,7 +85,8 @@ class Tokens:
     def _follow(self, config: Config, known: dict[str, KeySource]) -> None:
         folder = TokenFolder(config.token_folder)
         self._found = _read(folder, config.token)  # raises before anything has changed
-        self._section, self.folder = config.token, folder
+        self._section = config.token
+        self.folder: TokenFolder = folder
         self.sources: list[KeySource] = []
         for section in config.issuer:
             earlier = known.get(section.issuer)

@@ -12,7 +12,7 @@ WARNED_MAX = 64
 
 _warned = set[str]()
 
-log = logging.getLogger("slipring.client")
+log: logging.Logger = logging.getLogger("slipring.client")
 
 
 def warn_of_plain_text(url: str, credentials: BrokerCredentials) -> None:

@@ -35,7 +35,7 @@ class LakePart:
         self._keep_bytes = keep_bytes
         self._begin = 0
         """The journal's offset at which this flight begins; before it is that of earlier ones."""
-        self.missing = _missing()
+        self.missing: str | None = _missing()
         """Why there is no lake; None if there is one."""
 
     async def start(self, stack: contextlib.AsyncExitStack) -> list[ChildProcess]:

@@ -50,11 +50,11 @@ class Demo:
     def __init__(self, data: Path, keep_bytes: int) -> None:
         """Keep everything in one folder; the lake keeps its newest `keep_bytes`."""
         self.data = data
-        self.lake = LakePart(data, keep_bytes)
-        self.flight = JetFlight(Jet())
-        self.derived = 0
+        self.lake: LakePart = LakePart(data, keep_bytes)
+        self.flight: JetFlight = JetFlight(Jet())
+        self.derived: int = 0
         """The samples that the computing client has written so far."""
-        self.stop = asyncio.Event()
+        self.stop: asyncio.Event = asyncio.Event()
 
     @property
     def published(self) -> int:

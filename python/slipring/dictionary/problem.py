@@ -40,7 +40,7 @@ class Findings:
         """With `strict` a warning is an error."""
         self.file = file
         self.problems: list[Problem] = []
-        self.counts = dict.fromkeys(Severity, 0)
+        self.counts: dict[Severity, int] = dict.fromkeys(Severity, 0)
         self._strict = strict
 
     def error(self, line: int | None, text: str) -> None:

@@ -49,7 +49,7 @@ class Frame:
     ) -> None:
         self.table = table
         """What the indices mean."""
-        self.runs = tuple(runs)
+        self.runs: tuple[Run, ...] = tuple(runs)
         """The samples as the frame has them: one kind each."""
         self.header = header
         """What the broker says about it."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from slipring.frames.arrays import NO_TIME, Floats, Indices
+from slipring.frames.arrays import NO_TIME, Floats, Indices, Octets, Times
 from slipring.frames.frame import Frame
 from slipring.frames.table import Table
 from slipring.model import GOOD, Quality, Reason, Status
@@ -17,10 +17,10 @@ class Newest:
     """
 
     def __init__(self, names: Iterable[str] | str) -> None:
-        self.names = (names,) if isinstance(names, str) else tuple(names)
+        self.names: tuple[str, ...] = (names,) if isinstance(names, str) else tuple(names)
         self.values: Floats = np.full(len(self.names), np.nan)
-        self.times = np.full(len(self.names), NO_TIME)
-        self.qualities = np.zeros(len(self.names), np.uint8)
+        self.times: Times = np.full(len(self.names), NO_TIME)
+        self.qualities: Octets = np.zeros(len(self.names), np.uint8)
         self._table: Table | None = None
         self._indices: Indices = np.empty(0, np.uint32)
         self._revision = -1

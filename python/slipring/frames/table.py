@@ -30,8 +30,8 @@ class Table:
         """Which table it is: another one has other indices."""
         self.revision = 0
         """Grows with every change."""
-        self.labels = Labels()
-        self.index_cache = IndexCache()
+        self.labels: Labels = Labels()
+        self.index_cache: IndexCache = IndexCache()
         self._entries: dict[str, Entry] = {}
         self._parameters: dict[int, Parameter] = {}
         self._indices: dict[str, int] = {}

@@ -107,7 +107,7 @@ class JournalSamples:
         self._reads = (self._identity, broker_of(self.journal.location))
         if self._reads not in _known:
             _known[self._reads] = KnownParameters.of(self._reader)
-        self.known = _known[self._reads]
+        self.known: KnownParameters = _known[self._reads]
         """The parameters that the decoder knows."""
         self._decoder = SampleDecoder(
             self.known.json,

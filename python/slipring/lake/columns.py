@@ -30,7 +30,7 @@ class FewValues:
     """The bounds of columns with a handful of different texts, by their dictionaries."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        self.bounds = {name: Bounds(None, None, 0) for name in names}
+        self.bounds: dict[str, Bounds] = {name: Bounds(None, None, 0) for name in names}
 
     def seen(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Widen the bounds; returns the rows with these columns as dictionaries."""

@@ -137,10 +137,10 @@ def _day_text(day: int) -> str:
 class TableFile:
     """One file while it is written; it has no footer before `finish`."""
 
-    def __init__(self, table: fs.FileSystem, spec: TableSpec, day: str, stem: str) -> None:
+    def __init__(self, table: pa.fs.FileSystem, spec: TableSpec, day: str, stem: str) -> None:
         self.spec = spec
-        self.partition = {} if spec.day is None else {spec.day: day}
-        self.path = _new_path(spec, day, stem)
+        self.partition: dict[str, str] = {} if spec.day is None else {spec.day: day}
+        self.path: str = _new_path(spec, day, stem)
         self._table = table
         self._schema = spec.file_schema
         self._sink: pa.NativeFile | None = None

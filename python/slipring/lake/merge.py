@@ -16,7 +16,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
-from pyarrow import fs
 
 from slipring.lake.columns import conform, with_used_values
 from slipring.lake.table_spec import TableSpec
@@ -121,7 +120,7 @@ class SortedMerge:
     """The rows of several files of one table in the order of its `sort_by`."""
 
     def __init__(
-        self, table: fs.FileSystem, spec: TableSpec, inputs: Sequence[MergeInput], chains: int
+        self, table: pa.fs.FileSystem, spec: TableSpec, inputs: Sequence[MergeInput], chains: int
     ) -> None:
         """`chains` is how many files may have rows of one key; the others follow each other."""
         self._table = table

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pyarrow as pa
 from pyarrow import fs
 
 from slipring.errors import ConfigError
@@ -62,7 +63,7 @@ class LakeLocation:
         http = {"AWS_ALLOW_HTTP": "true"} if self._endpoint().startswith("http://") else {}
         return {**self.options, **http, "AWS_CONDITIONAL_PUT": "etag"}
 
-    def filesystem(self) -> fs.FileSystem:
+    def filesystem(self) -> pa.fs.FileSystem:
         """Files by their paths below this location, to write and to read them."""
         if self.is_local:
             return fs.SubTreeFileSystem(self.uri, fs.LocalFileSystem())

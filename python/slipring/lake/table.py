@@ -55,7 +55,7 @@ class LakeTable:
         self.location = location
         self.spec = spec
         self.delta = delta
-        self.rows_written = 0
+        self.rows_written: int = 0
         """Rows that were committed through this object; one that is written again counts again."""
 
     @classmethod

@@ -19,7 +19,7 @@ from slipring.lake.storage import LakeLocation
 from slipring.lake.table import LOG_HOURS, LakeTable, log_properties
 from slipring.lake.table_spec import TableSpec
 
-log = logging.getLogger("slipring.lake")
+log: logging.Logger = logging.getLogger("slipring.lake")
 
 NICENESS = 10
 """Compaction runs when nothing else wants the processor."""
@@ -55,7 +55,7 @@ class TableUpkeep:
 
     def __init__(self, lake: LakeLocation, spec: TableSpec, policy: UpkeepPolicy) -> None:
         """Create the table if it is not there."""
-        self.table = LakeTable.open(lake, spec)
+        self.table: LakeTable = LakeTable.open(lake, spec)
         self._policy = policy
         self._vacuumed: datetime | None = None
         self.table.set_properties(log_properties(policy.history_hours))

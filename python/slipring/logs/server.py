@@ -23,7 +23,7 @@ TELL_S = 10.0
 LAST_S = 2.0
 """How long the last lines may take when the broker ends."""
 
-log = logging.getLogger("slipring.logs")
+log: logging.Logger = logging.getLogger("slipring.logs")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ class ArchiveTable:
 
     def __init__(self, lake: LakeLocation, spec: TableSpec, keep_bytes: int | None = None) -> None:
         """With `keep_bytes` the table is bounded: beyond it the oldest files are removed."""
-        self.table = LakeTable.open(lake, spec)
+        self.table: LakeTable = LakeTable.open(lake, spec)
         self._bound: SizeBound | None = None
         if keep_bytes is not None:
             self._shorten_log()

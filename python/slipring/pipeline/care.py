@@ -12,7 +12,7 @@ from slipring.lake.upkeep import TableUpkeep, UpkeepPolicy, care_for
 from slipring.pipeline.archive_section import ArchivedTable, ArchiveSection
 from slipring.pipeline.stopping import when_stopped
 
-TABLES_OF = {
+TABLES_OF: dict[str, tuple[str, ...]] = {
     "archive": ("samples", "frames", "messages", "set_aside"),
     "rollup": ("rollup_1s", "rollup_1m", "rollup_1h", "rollup_late"),
     "derive": ("derived",),

@@ -5,11 +5,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from slipring.alarms import LengthNs, length_or_number
 from slipring.model import AlarmLimits, Parameter
-from slipring.pipeline.section import LengthNs, PipelineSection, length_or_number
+from slipring.pipeline.section import PipelineSection
 
 SAMPLE: Literal["sample"] = "sample"
-DERIVED_TYPES = ("f64", "f32", "bool", "u8", "u16", "u32", "i8", "i16", "i32")
+DerivedType = Literal["f64", "f32", "bool", "u8", "u16", "u32", "i8", "i16", "i32"]
 _BACKQUOTED = re.compile(r"`((?:[^`]|``)+)`")
 _FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
@@ -50,7 +51,7 @@ class DeriveSection(PipelineSection):
         (),
         description="Names of the inputs. An expression names its own; a function needs them here.",
     )
-    type: Literal[DERIVED_TYPES] = Field("f64", description="Type of the values.")  # type: ignore[valid-type]
+    type: DerivedType = Field("f64", description="Type of the values.")
     unit: str = Field("", description="Unit of the values; compared with that of the expression.")
     description: str = Field("", max_length=1_000, description="What it is, for people.")
     every: Annotated[int | Literal["sample"], BeforeValidator(_step)] = Field(

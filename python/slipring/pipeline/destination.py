@@ -47,10 +47,10 @@ class Destination:
         tables: Sequence[str] = ALL_TABLES,
     ) -> None:
         self._reader = journal.open()
-        self.journal = Journal(journal, self._reader.identity)
-        self.lake = lake if isinstance(lake, LakeLocation) else LakeLocation.of(lake)
+        self.journal: Journal = Journal(journal, self._reader.identity)
+        self.lake: LakeLocation = lake if isinstance(lake, LakeLocation) else LakeLocation.of(lake)
         wanted = {*tables, "set_aside"} if "samples" in tables else set(tables)
-        self.tables = {
+        self.tables: dict[str, ArchiveTable] = {
             name: ArchiveTable(self.lake, spec, _share(name, wanted, keep_bytes))
             for name, spec in SPECS.items()
             if name in wanted

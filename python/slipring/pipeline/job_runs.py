@@ -88,9 +88,9 @@ class RollupRun:
     def __init__(self, setting: JobSetting) -> None:
         self._job = Rollup(setting.lake, setting.journal.identity, setting.config.rollup)
         self._rows = merged_rows(lambda start, end: setting.rows.read("rollup", start, end))
-        self.position = self._job.position
-        self.rows_written = self._job.rows_written
-        self.finish = self._job.finish
+        self.position: Callable[[], int | None] = self._job.position
+        self.rows_written: Callable[[], dict[str, int]] = self._job.rows_written
+        self.finish: Callable[[], None] = self._job.finish
 
     def take(self, start: int, end: int) -> None:
         self._job.write(self._rows, start, end)
@@ -108,8 +108,8 @@ class LimitsRun:
         self._limited: DecodedCandidates | None = None
         publisher = setting.publisher("limits", kind="alarms")
         self._alarms = LimitAlarms(setting.lake, identity, publisher)
-        self.position = self._job.position
-        self.rows_written = self._job.rows_written
+        self.position: Callable[[], int | None] = self._job.position
+        self.rows_written: Callable[[], dict[str, int]] = self._job.rows_written
 
     def take(self, start: int, end: int) -> None:
         decoded, source = self._decoded(), self._setting.rows
@@ -207,9 +207,9 @@ class BudgetRun:
     def __init__(self, setting: JobSetting) -> None:
         self._setting = setting
         self._job = budget_job(setting.lake, setting.journal.identity, setting.config.budget)
-        self.position = self._job.position
-        self.rows_written = self._job.rows_written
-        self.finish = self._job.finish
+        self.position: Callable[[], int | None] = self._job.position
+        self.rows_written: Callable[[], dict[str, int]] = self._job.rows_written
+        self.finish: Callable[[], None] = self._job.finish
 
     def take(self, start: int, end: int) -> None:
         self._job.write(self._days, start, end)
@@ -243,9 +243,9 @@ class DeriveRun:
         self._job = DeriveJob(derivations, store, publisher, units)
         thinning = Thinning(tuple(derivations))
         self._inputs = DecodedInputs(setting.journal, self._job.inputs, thinning)
-        self.position = self._job.position
-        self.rows_written = self._job.rows_written
-        self.finish = self._job.finish
+        self.position: Callable[[], int | None] = self._job.position
+        self.rows_written: Callable[[], dict[str, int]] = self._job.rows_written
+        self.finish: Callable[[], None] = self._job.finish
 
     def take(self, start: int, end: int) -> None:
         rows, inputs = self._setting.rows, self._inputs

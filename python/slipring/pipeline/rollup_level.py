@@ -95,7 +95,7 @@ class RollupLevel:
             finish=with_results,
             rows_open_max=rows_open_max,
         )
-        self.table = SliceTable(lake, layout, journal)
+        self.table: SliceTable = SliceTable(lake, layout, journal)
 
     def merge(self, partials: pa.Table, end: int) -> None:
         """Combine partials of 1 s with the table; they are complete up to the offset `end`."""

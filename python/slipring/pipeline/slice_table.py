@@ -57,7 +57,7 @@ class SliceTable:
         """The offset up to which the journal is in the lake; None if nothing of it is."""
         self.applied = self.committed
         """The offset up to which it is here, in memory or in the lake."""
-        self.committed_s = time.monotonic()
+        self.committed_s: float = time.monotonic()
         self._files = self._listed()
         self._open: dict[int, _OpenSlice] = {}
         self._written: dict[int, list[WrittenFile]] = {}

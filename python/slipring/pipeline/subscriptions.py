@@ -62,9 +62,9 @@ class ReportedArrivals:
         self._window_max = section.subscriptions_max
         self._table = SliceTable(lake, layout, journal)
         self._job = SliceJob(self._table, section.every)
-        self.position = self._job.position
-        self.finish = self._job.finish
-        self.rows_written = self._job.rows_written
+        self.position: Callable[[], int | None] = self._job.position
+        self.finish: Callable[[], None] = self._job.finish
+        self.rows_written: Callable[[], dict[str, int]] = self._job.rows_written
 
     def write(self, reports_of: ReportsOf, start: int, end: int) -> None:
         """Add the reports of the offsets [start, end), without those that the table has."""

@@ -50,7 +50,7 @@ class BatchLog:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._lock = _locked(folder)
-        self.identity = self._found_identity()
+        self.identity: str = self._found_identity()
         """Names this sink on the bus; another folder is another sink."""
 
     def finished(self) -> int:

@@ -90,7 +90,7 @@ class BatchPublisher:
         self._journal: RemoteJournal | None = None
         self._declared = dict[str, int]()
         self._table = 0
-        self.client_id = f"slipring-sink-{target.name}-{self._log.identity[:12]}"
+        self.client_id: str = f"slipring-sink-{target.name}-{self._log.identity[:12]}"
 
     def finished(self) -> int:
         """The number of the last batch that is on the bus as a whole."""

@@ -34,7 +34,7 @@ class MessageProgress:
     def __init__(self, arrived: Callable[[], int], skip: int) -> None:
         """`arrived` returns how many messages are stored, in the order of the file."""
         self.skip = skip
-        self.bad = 0
+        self.bad: int = 0
         self._arrived = arrived
         self._current: tuple[FileBatch | None, int] = (None, 0)
         """The batch being stored, and the messages stored before it."""

@@ -23,7 +23,7 @@ class ParquetMessageFile:
     """Reads row groups one after the other, each in parts of a bounded size."""
 
     def __init__(self, path: Path) -> None:
-        self.name = str(path)
+        self.name: str = str(path)
         self._file = open_parquet(path)
         self.total: int = self._file.metadata.num_rows
         names = self._file.schema_arrow.names

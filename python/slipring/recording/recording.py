@@ -60,11 +60,13 @@ class Recording:
         filters: Sequence[str] = (),
     ) -> None:
         check_filters(filters)
-        self.source = source if isinstance(source, JournalBroker) else journal_folder(source)
-        self.filters = tuple(filters)
+        self.source: JournalBroker | Path = (
+            source if isinstance(source, JournalBroker) else journal_folder(source)
+        )
+        self.filters: tuple[str, ...] = tuple(filters)
         self._reader = _open(self.source)
-        self.start = self._reader.first_offset if first is None else self._offset(first)
-        self.end = settled_end(self._reader) if last is None else self._offset(last)
+        self.start: int = self._reader.first_offset if first is None else self._offset(first)
+        self.end: int = settled_end(self._reader) if last is None else self._offset(last)
         if self.start > self.end:
             raise RecordingError(
                 f"nothing to read in {self.name}: the range begins at offset {self.start} and "

@@ -70,7 +70,7 @@ class Replay:
         on_progress: Callable[[int, int], None] = lambda _messages, _offset: None,
     ) -> None:
         """`speed` None is as fast as the target takes messages; `prepare` returns what is sent."""
-        self.played = ReplayProgress()
+        self.played: ReplayProgress = ReplayProgress()
         self._recording = recording
         self._target = target
         self._clock = clock

@@ -106,7 +106,7 @@ class PushingBatchReader(BatchReader):
     """
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
-        self.options = narrowed(self.options, filters)
+        self.options: SourceOptions = narrowed(self.options, filters)
         return filters
 
 

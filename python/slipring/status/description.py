@@ -21,8 +21,8 @@ class Gauge:
     base: str
     label: str | None = None
     of: str | None = None
-    kind: ClassVar = "gauge"
-    suffix: ClassVar = ""
+    kind: ClassVar[str] = "gauge"
+    suffix: ClassVar[str] = ""
 
     @property
     def name(self) -> str:

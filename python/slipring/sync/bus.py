@@ -1,7 +1,7 @@
 """An open connection without asyncio; `slipring.client` documents its calls."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, Self, Unpack
 
@@ -9,10 +9,11 @@ from slipring.client import bus as client_bus
 from slipring.client.payload import Value
 from slipring.client.request_terms import RequestOptions
 from slipring.client.serving import Handler
-from slipring.model import Answer, ConnectionChange, Parameter, Refusal, TableChange
+from slipring.model import Answer, ConnectionChange, Refusal, TableChange
+from slipring.sync.declared import Declared
 from slipring.sync.readers import Chunks, Losses, Notices, Selection, Subscription
-from slipring.sync.waiting import all_of, called, loop_of, run, waiting
-from slipring.sync.writers import Clock, Declared, Publisher, Service, StreamWriter
+from slipring.sync.waiting import all_of, called, like_method, loop_of, run, waiting
+from slipring.sync.writers import Clock, Publisher, Service, StreamWriter
 
 
 class Bus:
@@ -21,19 +22,44 @@ class Bus:
     def __init__(self, inner: client_bus.Bus) -> None:
         self._inner = inner
 
-    publish = waiting(client_bus.Bus.publish)
-    publish_many = waiting(client_bus.Bus.publish_many)
-    request = waiting(client_bus.Bus.request)
-    request_many = waiting(client_bus.Bus.request_many)
-    unsubscribe = waiting(client_bus.Bus.unsubscribe)
-    table = waiting(client_bus.Bus.table)
-    remembered = waiting(client_bus.Bus.remembered)
-    current = waiting(client_bus.Bus.current)
-    newest = waiting(client_bus.Bus.newest)
-    streams = waiting(client_bus.Bus.streams)
-    notify = waiting(client_bus.Bus.notify)
-    ping = waiting(client_bus.Bus.ping)
-    close = waiting(client_bus.Bus.close)
+    @waiting(client_bus.Bus.publish)
+    def publish(self) -> None: ...
+
+    @waiting(client_bus.Bus.publish_many)
+    def publish_many(self) -> None: ...
+
+    @waiting(client_bus.Bus.request)
+    def request(self) -> None: ...
+
+    @waiting(client_bus.Bus.request_many)
+    def request_many(self) -> None: ...
+
+    @waiting(client_bus.Bus.unsubscribe)
+    def unsubscribe(self) -> None: ...
+
+    @waiting(client_bus.Bus.table)
+    def table(self) -> None: ...
+
+    @waiting(client_bus.Bus.remembered)
+    def remembered(self) -> None: ...
+
+    @waiting(client_bus.Bus.current)
+    def current(self) -> None: ...
+
+    @waiting(client_bus.Bus.newest)
+    def newest(self) -> None: ...
+
+    @waiting(client_bus.Bus.streams)
+    def streams(self) -> None: ...
+
+    @waiting(client_bus.Bus.notify)
+    def notify(self) -> None: ...
+
+    @waiting(client_bus.Bus.ping)
+    def ping(self) -> None: ...
+
+    @waiting(client_bus.Bus.close)
+    def close(self) -> None: ...
 
     @property
     def url(self) -> str:
@@ -83,7 +109,8 @@ class Bus:
         """Messages in bulk: `with bus.publisher() as publisher: publisher.send(...)`."""
         return Publisher(self._inner.publisher(qos=qos))
 
-    def subscribe(self, *filters: str, **options: Any) -> Subscription:
+    @like_method(client_bus.Bus.subscribe)
+    def subscribe(self, *filters: Any, **options: Any) -> Subscription:
         """The messages of these filters: `with bus.subscribe("a/#", qos=1) as messages`."""
         return Subscription(self._inner.subscribe(*filters, **options))
 
@@ -108,19 +135,20 @@ class Bus:
         serve = partial(self._inner.serve, concurrency=concurrency, qos=qos)
         return Service(run(called(lambda: serve(topic_filter, handler))))
 
-    def declare(
-        self, prefix: str, parameters: Mapping[str, Parameter | str], **options: Any
-    ) -> Declared:
+    @like_method(client_bus.Bus.declare)
+    def declare(self, *args: Any, **options: Any) -> Declared:
         """Declares parameters; see `slipring.Bus.declare`."""
-        return Declared(run(self._inner.declare(prefix, parameters, **options)))
+        return Declared(run(self._inner.declare(*args, **options)))
 
-    def select(self, *filters: str, **options: Any) -> Selection:
+    @like_method(client_bus.Bus.select)
+    def select(self, *filters: Any, **options: Any) -> Selection:
         """Frames of parameters: `with bus.select("gripen/#", rate_hz=10) as frames`."""
         return Selection(run(called(lambda: self._inner.select(*filters, **options))))
 
-    def declare_stream(self, name: str, **options: Any) -> StreamWriter:
+    @like_method(client_bus.Bus.declare_stream)
+    def declare_stream(self, *args: Any, **options: Any) -> StreamWriter:
         """Declares a stream; see `slipring.Bus.declare_stream`."""
-        return StreamWriter(run(self._inner.declare_stream(name, **options)))
+        return StreamWriter(run(self._inner.declare_stream(*args, **options)))
 
     def stream(self, *filters: str, newest: bool = False) -> Chunks:
         """Chunks of streams: `with bus.stream("gripen/+/cockpit/sound") as chunks`."""

@@ -31,14 +31,31 @@ def run(work: Coroutine[Any, Any, Result]) -> Result:
 
 def waiting(
     call: Callable[Concatenate[Any, Given], Coroutine[Any, Any, Result]],
-) -> Callable[Concatenate[Any, Given], Result]:
-    """A method of the client as one that waits for its result."""
+) -> Callable[[object], Callable[Concatenate[Any, Given], Result]]:
+    """Decorates a method that stands for one of the client: it waits for that one's result."""
 
     @wraps(call)
     def called_here(self: Any, /, *args: Given.args, **options: Given.kwargs) -> Result:
         return run(call(self._inner, *args, **options))
 
-    return called_here
+    return lambda _: called_here
+
+
+def like(call: Callable[Given, Any]) -> Callable[[Callable[..., Result]], Callable[Given, Result]]:
+    """Gives a function the parameters of one of the client."""
+
+    def with_parameters(own: Callable[..., Result]) -> Callable[Given, Result]:
+        own.__dict__["__wrapped__"] = call
+        return own
+
+    return with_parameters
+
+
+def like_method(
+    call: Callable[Concatenate[Any, Given], Any],
+) -> Callable[[Callable[..., Result]], Callable[Concatenate[Any, Given], Result]]:
+    """Gives a method the parameters of one of the client."""
+    return like(call)
 
 
 async def called(call: Callable[[], Result]) -> Result:

@@ -1,17 +1,14 @@
-"""What sends: publishers, parameters, streams, services; and the clock of the broker."""
+"""What sends: publishers, streams, services; and the clock of the broker. Waits, never decides."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from slipring.client.clock import Clock as AsyncClock
 from slipring.client.publisher import Publisher as AsyncPublisher
 from slipring.client.serving import Service as AsyncService
 from slipring.client.streams import StreamWriter as AsyncStreamWriter
 from slipring.sync.waiting import called, run, waiting
-
-if TYPE_CHECKING:
-    from slipring.client.declared import Declared as AsyncDeclared
 
 
 class Publisher:
@@ -20,9 +17,14 @@ class Publisher:
     def __init__(self, inner: AsyncPublisher) -> None:
         self._inner = inner
 
-    send = waiting(AsyncPublisher.send)
-    send_columns = waiting(AsyncPublisher.send_columns)
-    flush = waiting(AsyncPublisher.flush)
+    @waiting(AsyncPublisher.send)
+    def send(self) -> None: ...
+
+    @waiting(AsyncPublisher.send_columns)
+    def send_columns(self) -> None: ...
+
+    @waiting(AsyncPublisher.flush)
+    def flush(self) -> None: ...
 
     @property
     def settled(self) -> int:
@@ -53,9 +55,14 @@ class Clock:
     def __init__(self, inner: AsyncClock) -> None:
         self._inner = inner
 
-    measure = waiting(AsyncClock.measure)
-    refresh = waiting(AsyncClock.refresh)
-    known = waiting(AsyncClock.known)
+    @waiting(AsyncClock.measure)
+    def measure(self) -> None: ...
+
+    @waiting(AsyncClock.refresh)
+    def refresh(self) -> None: ...
+
+    @waiting(AsyncClock.known)
+    def known(self) -> None: ...
 
     @property
     def offset_ns(self) -> int | None:
@@ -73,9 +80,9 @@ class Clock:
         return self._inner.round_trip_ns
 
     @contextmanager
-    def kept(self) -> Iterator[None]:
-        """Measures in the background for as long as the block runs."""
-        keeping = self._inner.kept()
+    def kept(self, tell: Callable[[int], None] | None = None) -> Iterator[None]:
+        """Measures in the background for as long as the block runs; tells each offset found."""
+        keeping = self._inner.kept(tell)
         run(called(keeping.__enter__))
         try:
             yield
@@ -89,9 +96,14 @@ class Service:
     def __init__(self, inner: AsyncService) -> None:
         self._inner = inner
 
-    close = waiting(AsyncService.close)
-    forever = waiting(AsyncService.forever)
-    ended = waiting(AsyncService.ended)
+    @waiting(AsyncService.close)
+    def close(self) -> None: ...
+
+    @waiting(AsyncService.forever)
+    def forever(self) -> None: ...
+
+    @waiting(AsyncService.ended)
+    def ended(self) -> None: ...
 
     @property
     def running(self) -> int:
@@ -111,39 +123,23 @@ class StreamWriter:
 
     def __init__(self, inner: AsyncStreamWriter) -> None:
         self._inner = inner
-        self.name = inner.name
-        self.index = inner.index
 
-    write = waiting(AsyncStreamWriter.write)
-    remove = waiting(AsyncStreamWriter.remove)
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._inner.name
+
+    @property
+    def index(self) -> int:
+        """The stream's number at the broker; another one after the broker lost it."""
+        return self._inner.index
+
+    @waiting(AsyncStreamWriter.write)
+    def write(self) -> None: ...
+
+    @waiting(AsyncStreamWriter.remove)
+    def remove(self) -> None: ...
 
     def close(self) -> None:
         """Takes no more chunks; the stream stays declared."""
         self._inner.close()
-
-
-class Declared:
-    """What `Bus.declare` returns; all that `slipring.Declared` has is here too."""
-
-    def __init__(self, inner: "AsyncDeclared") -> None:
-        self._inner = inner
-        # Writing never waits, and any thread may do it.
-        self.write = inner.write
-        self.sample = inner.sample
-        self.write_row = inner.write_row
-        self.write_rows = inner.write_rows
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
-
-    def flush(self) -> None:
-        """Sends what is gathered, and waits until it is written."""
-        run(self._inner.flush())
-
-    def remove(self) -> None:
-        """Removes the parameters from the table for everybody."""
-        run(self._inner.remove())
-
-    def close(self) -> None:
-        """Sends what is gathered and takes no more samples."""
-        run(self._inner.close())

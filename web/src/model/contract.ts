@@ -132,6 +132,12 @@ const TableFigures = fields({
 });
 export type TableFigures = TypeOf<typeof TableFigures>;
 
+/** How many alarms there are. Those that are shelved count only as that. */
+const AlarmSummary = fields({
+  revision: "number", active: "number", unacknowledged: "number", critical: "number", shelved: "number",
+});
+export type AlarmSummary = TypeOf<typeof AlarmSummary>;
+
 /** One stream: what is kept of it, and how fast it comes. */
 const StreamRate = fields({
   index: "number", name: "text", media: "text", live: "truth", publishers: "number", chunks: "number",
@@ -239,9 +245,9 @@ export const LiveMessage = fields({
   totals: Totals, clients_total: "number", sessions_total: "number", sessions_away: "number",
   subscriptions_total: "number", topics_total: "number", retained: RetainedMessages, waiting: WaitingMessages,
   memory: MemoryUse, at_ms: "number", broker: BrokerSummary, rates: TrafficCounts, table: TableFigures,
-  streams: StreamFigures, requests: RequestFigures, clients: list(ClientStatus), away: list(AwayStatus),
-  holders: list(SessionStatus), owners: list(OwnerShare), limits: list(LimitReached), log: LogStatus,
-  prefixes: list(PrefixRate), values: list(TopicValue), events: list(BrokerEvent),
+  alarms: AlarmSummary, streams: StreamFigures, requests: RequestFigures, clients: list(ClientStatus),
+  away: list(AwayStatus), holders: list(SessionStatus), owners: list(OwnerShare), limits: list(LimitReached),
+  log: LogStatus, prefixes: list(PrefixRate), values: list(TopicValue), events: list(BrokerEvent),
 });
 export type LiveMessage = TypeOf<typeof LiveMessage>;
 
@@ -319,3 +325,25 @@ export const ConsoleVisitor = fields({
   administers: list("text"), csrf: orNull("text"), oidc: orNull("text"),
 });
 export type ConsoleVisitor = TypeOf<typeof ConsoleVisitor>;
+
+/** What somebody wrote about an alarm. */
+const ShownComment = fields({
+  at_ms: "number", by: "text", text: "text",
+});
+export type ShownComment = TypeOf<typeof ShownComment>;
+
+/** One alarm: a limit of a parameter. */
+const ShownAlarm = fields({
+  id: "text", parameter: "text", limit: oneOf("low_critical", "low", "high", "high_critical"),
+  level: oneOf("warning", "critical"), state: oneOf("active", "ended"), value: orNull("number"),
+  threshold: orNull("number"), unit: orNull("text"), since_ms: "number", began_ms: "number",
+  ended_ms: orNull("number"), times: "number", acknowledged_by: orNull("text"), acknowledged_ms: orNull("number"),
+  shelved_by: orNull("text"), shelved_until_ms: orNull("number"), comments: list(ShownComment),
+});
+export type ShownAlarm = TypeOf<typeof ShownAlarm>;
+
+/** The answer to `GET /api/alarms`. */
+export const AlarmsMessage = fields({
+  revision: "number", total: "number", alarms: list(ShownAlarm),
+});
+export type AlarmsMessage = TypeOf<typeof AlarmsMessage>;

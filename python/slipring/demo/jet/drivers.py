@@ -22,10 +22,10 @@ class Drivers:
 
     def __init__(self, signals: motion.Signals) -> None:
         """Make the matrix of all signals."""
-        self.names = (CONSTANT, *COUNTED, *signals)
-        self.steps = len(next(iter(signals.values())))
+        self.names: tuple[str, ...] = (CONSTANT, *COUNTED, *signals)
+        self.steps: int = len(next(iter(signals.values())))
         counted = [np.zeros(self.steps)] * len(COUNTED)
-        self.matrix = np.column_stack([np.ones(self.steps), *counted, *signals.values()])
+        self.matrix: Floats = np.column_stack([np.ones(self.steps), *counted, *signals.values()])
         self.matrix.flags.writeable = False
         self._columns = {name: column for column, name in enumerate(self.names)}
 

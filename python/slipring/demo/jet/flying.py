@@ -18,12 +18,12 @@ class JetFlight:
     def __init__(self, jet: Jet) -> None:
         """On its stand."""
         self.jet = jet
-        self.samples = 0
+        self.samples: int = 0
         """The samples written so far."""
-        self.skipped = 0
+        self.skipped: int = 0
         """Steps that were skipped because the machine was too slow."""
-        self.phase = ""
-        self.declared = asyncio.Event()
+        self.phase: str = ""
+        self.declared: asyncio.Event = asyncio.Event()
         """Set when the parameters are declared."""
 
     async def fly(self, bus: Bus, stop: asyncio.Event, *, prefix: str = PREFIX) -> None:

@@ -23,7 +23,7 @@ class RowProgress:
     """How far an import has come. A row counts when all its frames are acknowledged."""
 
     def __init__(self, publisher: Publisher, skip: int) -> None:
-        self.samples = 0
+        self.samples: int = 0
         self._publisher = publisher
         self._skip = skip
         self._frames: list[int] = []

@@ -59,10 +59,10 @@ class Translation:
         to_topic: str = TOPIC,
     ) -> None:
         """Takes the topics and parameters that a filter matches; all, if there is no filter."""
-        self.samples = 0
+        self.samples: int = 0
         self.declared: dict[str, Parameter] = {}
         """What is declared at the target, by topic."""
-        self.skipped = SkippedFrames()
+        self.skipped: SkippedFrames = SkippedFrames()
         self._recording = recording
         self._definitions = definitions
         self._target = target

@@ -55,7 +55,7 @@ class CsvHistory:
         has_units: bool,
     ) -> None:
         csv.field_size_limit(CELL_CHARACTERS_MAX)
-        self.name = str(path)
+        self.name: str = str(path)
         self._path = path
         self._header_lines = 2 if has_units else 1
         first = _first_line(path)
@@ -67,8 +67,8 @@ class CsvHistory:
         self._header = WideHeader(self.name, head[0] if head else [], time_column)
         self._units = dict(zip(head[0], head[1], strict=False)) if len(head) > 1 else {}
         self._time_format = time_format or self._guess_time_format()
-        self.columns = self._header.columns
-        self.earlier = self._header.earlier
+        self.columns: list[str] = self._header.columns
+        self.earlier: list[str] = self._header.earlier
         self.total: int | None = path.stat().st_size
 
     def where(self, row: int) -> str:

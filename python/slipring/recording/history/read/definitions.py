@@ -23,13 +23,13 @@ class Definitions:
         flaws: Sequence[str] = (),
         streams: Mapping[str, dict[str, Any]] | None = None,
     ) -> None:
-        self.entries = sorted(entries, key=lambda entry: entry.index)
+        self.entries: list[Entry] = sorted(entries, key=lambda entry: entry.index)
         """By index. Several may have one name; the last of them is the current one."""
-        self.flaws = list(flaws)
+        self.flaws: list[str] = list(flaws)
         """What could not be read in the journal's records."""
-        self.streams = dict(streams or {})
+        self.streams: dict[str, dict[str, Any]] = dict(streams or {})
         """The definition of each stream, by topic."""
-        self.table = Table(identity)
+        self.table: Table = Table(identity)
         for entry in self.entries:
             self.table.put(entry)
 

@@ -35,14 +35,14 @@ class ImportColumns:
         found = self._known(topics, given)
         rest = [column for column in topics if column not in found]
         guessed = file.guessed(rest) if rest else {}
-        self.types = {
+        self.types: dict[str, Parameter] = {
             column: found.get(column) or guessed[column]
             for column in topics
             if column in found or column in guessed
         }
         """The definition of each column that has a value."""
-        self.topics = [topics[column] for column in self.types]
-        self.empty = [column for column in topics if column not in self.types]
+        self.topics: list[str] = [topics[column] for column in self.types]
+        self.empty: list[str] = [column for column in topics if column not in self.types]
         if not self.types:
             raise RecordingError(f"{file.name} has no sample")
 

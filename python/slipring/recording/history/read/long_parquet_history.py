@@ -1,7 +1,7 @@
 """A long Parquet file of samples: a row for each, as `slipring export --parameters` writes it."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,17 +49,17 @@ class LongParquetHistory:
                 "--time-column"
             )
         self._given = [name for name in (*VALUES, "quality", "reason") if name in names]
-        self.name = rows.name
+        self.name: str = rows.name
         self.total: int | None = rows.total
-        self.where = rows.where
+        self.where: Callable[[int], str] = rows.where
         definitions = self._all_definitions()
-        self.earlier = [name for name in definitions if EARLIER_NAME.fullmatch(name)]
+        self.earlier: list[str] = [name for name in definitions if EARLIER_NAME.fullmatch(name)]
         self._definitions = {
             name: one for name, one in definitions.items() if name not in self.earlier
         }
         self._earlier_indices = [int(name.rpartition("#")[2]) for name in self.earlier]
         self._index_column = ["index"] if self._earlier_indices and "index" in names else []
-        self.columns = list(self._definitions) or self._names()
+        self.columns: list[str] = list(self._definitions) or self._names()
 
     def known(self) -> Mapping[str, Parameter]:
         """From the definitions in the file's metadata."""

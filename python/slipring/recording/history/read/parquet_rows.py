@@ -25,7 +25,7 @@ class ParquetRows:
     """Reads the rows of one file after the other; all files have the same columns."""
 
     def __init__(self, path: Path) -> None:
-        self.name = str(path)
+        self.name: str = str(path)
         self._paths = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
         if not self._paths:
             raise RecordingError(f"{path} is a folder without a Parquet file")

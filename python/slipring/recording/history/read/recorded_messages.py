@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from slipring.frames.arrays import DTYPES, NO_TIME, Times
 from slipring.model import Entry, Kind
 from slipring.native import decode_properties
 from slipring.recording.history.read.value_parsing import ParsedValues, parse_values
-from slipring.recording.history.shape.recorded_samples import RecordedSamples
+from slipring.recording.history.shape.recorded_samples import Mask, RecordedSamples
 from slipring.recording.recording import PlainSampleOffsets, Recording
 
 FRAME = "application/vnd.slipring.frame"
@@ -31,9 +32,9 @@ class RecordedMessages:
         properties = rows.column("properties").dictionary_encode()
         decoded = [_decode(encoded) for encoded in properties.dictionary.to_pylist()]
         codes = np.asarray(properties.indices)
-        self.is_frame = np.array([one[0] for one in decoded], np.bool_)[codes]
+        self.is_frame: Mask = np.array([one[0] for one in decoded], np.bool_)[codes]
         self._times = np.array([one[1] for one in decoded], np.int64)[codes]
-        self.frames = np.flatnonzero(self.is_frame)
+        self.frames: npt.NDArray[np.intp] = np.flatnonzero(self.is_frame)
         """The positions of the frames."""
 
     def __len__(self) -> int:

@@ -15,15 +15,15 @@ class WideHeader:
     """Checked: each column has a name of its own, and each quality belongs to a parameter."""
 
     def __init__(self, file: str, names: Sequence[str], time_column: str | None) -> None:
-        self.names = list(names)
+        self.names: list[str] = list(names)
         self._file = file
-        self.time = self._time(time_column)
+        self.time: str = self._time(time_column)
         self._check()
         values = [name for name in self.names if name != self.time and QUALITY_SUFFIX not in name]
-        self.columns = [name for name in values if not EARLIER_NAME.fullmatch(name)]
-        self.earlier = [name for name in values if EARLIER_NAME.fullmatch(name)]
+        self.columns: list[str] = [name for name in values if not EARLIER_NAME.fullmatch(name)]
+        self.earlier: list[str] = [name for name in values if EARLIER_NAME.fullmatch(name)]
         qualities = [name + QUALITY_SUFFIX for name in self.columns]
-        self.qualities = [name for name in qualities if name in self.names]
+        self.qualities: list[str] = [name for name in qualities if name in self.names]
         known = {name + QUALITY_SUFFIX for name in values}
         for name in self.names:
             if QUALITY_SUFFIX in name and name not in known:

@@ -1,6 +1,6 @@
 """A wide Parquet file of samples: a row for each time, a column for each parameter."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
@@ -26,11 +26,11 @@ class WideParquetHistory:
         self._rows = rows
         self._time_format = time_format
         self._header = WideHeader(rows.name, rows.schema.names, time_column)
-        self.name = rows.name
+        self.name: str = rows.name
         self.total: int | None = rows.total
-        self.columns = self._header.columns
-        self.earlier = self._header.earlier
-        self.where = rows.where
+        self.columns: list[str] = self._header.columns
+        self.earlier: list[str] = self._header.earlier
+        self.where: Callable[[int], str] = rows.where
 
     def known(self) -> Mapping[str, Parameter]:
         """From the definition in a field's metadata, or else from its type."""

@@ -38,8 +38,8 @@ class ExportColumns:
 
     def __init__(self, table: Table, entries: Iterable[Entry]) -> None:
         self.table = table
-        self.columns = [_column(table, entry) for entry in entries]
-        self.topics = {column.topic for column in self.columns}
+        self.columns: list[ExportColumn] = [_column(table, entry) for entry in entries]
+        self.topics: set[str] = {column.topic for column in self.columns}
         numbers = {column.entry.index: number for number, column in enumerate(self.columns)}
         self._numbers: ColumnNumbers = np.full(max(numbers, default=0) + 1, NO_COLUMN, np.int32)
         self._numbers[list(numbers)] = list(numbers.values())

@@ -49,7 +49,7 @@ class WideLayout:
         """`not_good` says which columns have samples that are not good."""
         self.columns = columns
         kinds = np.array([column.kind for column in columns.columns], np.uint8)
-        self.kinds = {
+        self.kinds: dict[Kind, ColumnNumbers] = {
             Kind(int(kind)): np.flatnonzero(kinds == kind).astype(np.int32)
             for kind in np.unique(kinds)
         }

@@ -35,7 +35,9 @@ class ArrowRows:
                 f"a parameter is called {time_name!r}: give the column of times another name "
                 "with --time-column"
             )
-        self.schema = pa.schema([pa.field(time_name, TIME_TYPE, nullable=False), *self._fields()])
+        self.schema: pa.Schema = pa.schema(
+            [pa.field(time_name, TIME_TYPE, nullable=False), *self._fields()]
+        )
 
     def _fields(self) -> list[pa.Field]:
         found = []

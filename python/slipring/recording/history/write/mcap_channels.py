@@ -44,7 +44,7 @@ class McapChannels:
     def __init__(self, columns: ExportColumns) -> None:
         self._columns = columns
         pairs = [column.name.rpartition("/") for column in columns.columns]
-        self.names = list(dict.fromkeys(before or TOP for before, _, _ in pairs))
+        self.names: list[str] = list(dict.fromkeys(before or TOP for before, _, _ in pairs))
         numbers = {name: number for number, name in enumerate(self.names)}
         self._channels = np.array([numbers[before or TOP] for before, _, _ in pairs], np.int64)
         """The channel of each column."""
