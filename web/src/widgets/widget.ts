@@ -27,6 +27,8 @@ export interface WidgetContext {
   readonly mark: () => string;
   /** Asks for `render` with the next frame although neither time nor samples changed. */
   readonly requestRender: () => void;
+  /** Another number after each such request. */
+  readonly revision: () => number;
   /** A person changed what `spec` gives: other parameters, another option. */
   readonly changed: (widget: Widget) => void;
 }
@@ -36,6 +38,8 @@ export interface Widget {
   readonly element: HTMLElement;
   /** The parameters whose samples it draws. */
   names(): readonly string[];
+  /** How many columns of a screen it draws; a few hundred if it does not say. */
+  readonly columns?: number;
   /** From what the same widget can be made again. */
   spec(): WidgetSpec;
   /** Draws; `now_ms` is the broker's clock. */
