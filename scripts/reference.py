@@ -16,7 +16,12 @@ from slipring.status.console import ConsoleVisitor
 from slipring.status.description import families, fields, without_links
 from slipring.status.engine import SessionStatus
 from slipring.status.message import LiveMessage, Scrape
-from slipring.status.parameters import ParametersMessage
+from slipring.status.parameters import (
+    BranchesMessage,
+    ParameterMessage,
+    ParametersMessage,
+    WordsMessage,
+)
 from slipring.status.requests import OneRequestMessage, RequestsMessage, TopicStatus
 
 MESSAGES = (
@@ -26,6 +31,9 @@ MESSAGES = (
     OneRequestMessage,
     ConsoleVisitor,
     AlarmsMessage,
+    BranchesMessage,
+    WordsMessage,
+    ParameterMessage,
 )
 ROOT = Path(__file__).parents[1]
 CONTRACT = ROOT / "web" / "src" / "model" / "contract.ts"
@@ -52,6 +60,9 @@ def written() -> dict[Path, str]:
             "console.md",
             live=message_table(LiveMessage),
             parameters=message_table(ParametersMessage),
+            branches=message_table(BranchesMessage),
+            words=message_table(WordsMessage),
+            parameter=message_table(ParameterMessage),
             requests=message_table(RequestsMessage),
             subscribers=message_table(TopicStatus),
             visitor=message_table(ConsoleVisitor),

@@ -84,6 +84,7 @@ def test_without_users_nobody_logs_in(broker: RunningBroker) -> None:
             "log",
             "requests",
             "alarms",
+            "layouts",
             "access",
             "tokens",
         ]

@@ -53,6 +53,10 @@ PATHS: dict[str, tuple[Need, Need]] = {
     "/api/range": (watch_some, _nobody),
     "/api/values": (watch_some, _nobody),
     "/api/samples": (watch_some, _nobody),
+    "/api/layouts": (watch_some, _nobody),
+    "/api/parameters/branches": (watch_some, _nobody),
+    "/api/parameters/words": (watch_some, _nobody),
+    "/api/parameters/one": (watch_some, _nobody),
     "/api/memory": (watch_all, administer("memory")),
     "/api/sessions": (watch_all, _nobody),
     "/api/sessions/end": (_nobody, administer("clients")),
@@ -71,6 +75,7 @@ PATHS: dict[str, tuple[Need, Need]] = {
 BELOW: dict[str, tuple[Need, Need]] = {
     "/api/requests/": (watch_all, _nobody),
     "/api/oidc/": (anybody, _nobody),
+    "/api/layouts/": (watch_some, administer("layouts")),
 }
 """The same for every path that begins so."""
 OTHERS = (administer("access"), administer("access"))

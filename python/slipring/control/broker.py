@@ -31,6 +31,7 @@ from slipring.control.question_desk import QuestionDesk
 from slipring.control.receipt import log_lines
 from slipring.control.reload import Reload, applied_text, audit_text, reload, waiting_text
 from slipring.control.row_rates import stream_row
+from slipring.control.sample_ages import AgeSample
 from slipring.control.starting import (
     journal_folder,
     make_audit_folder,
@@ -52,6 +53,7 @@ from slipring.errors import (
 )
 from slipring.native import Engine, Plan, TokenRules, version
 from slipring.status.engine import AwayStatus, OwnerShare, SessionStatus, StartReceipt
+from slipring.status.message import SampleAges
 
 if TYPE_CHECKING:
     from slipring.archive.service import ArchiveService
@@ -110,6 +112,9 @@ class Broker:
         self.discovery: Discovery = Discovery(config.discovery, self._announce)
         self.away: Cached[list[AwayStatus]] = Cached(lambda: self.engine.away(AWAY_MAX))
         self.owners: Cached[list[OwnerShare]] = Cached(lambda: self.engine.owners(OWNERS_MAX))
+        self.sample_ages: Cached[SampleAges] = Cached(
+            AgeSample(self.engine.ask_table, self._parameters).look
+        )
         self.holders: Cached[list[SessionStatus]] = Cached(
             lambda: self.engine.sessions(HOLDERS_MAX)[0]
         )
@@ -241,6 +246,9 @@ class Broker:
         if self.pulse.is_busy:
             return self.pulse.trouble or self._trouble
         return trouble(self.engine.status()["journal"])
+
+    def _parameters(self) -> int:
+        return self.engine.status()["table"]["parameters"]
 
     def _announce(self) -> Announcement:
         """What this broker announces to those who look for brokers."""

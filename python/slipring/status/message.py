@@ -170,8 +170,18 @@ class TableRates(TypedDict):
     refused_s: Annotated[float, "Refused per second."]
 
 
-class TableFigures(TableStatus, TableRates):
-    """The current value table, with rates."""
+class SampleAges(TypedDict):
+    """How old samples are when the broker has them: the broker's clock minus the source's."""
+
+    aged: Annotated[int, "Parameters whose newest samples were looked at for this: at most 512."]
+    age_p50_ms: Annotated[
+        float | None, "Half of them are at most so old on arrival; null if there is none."
+    ]
+    age_p99_ms: Annotated[float | None, "99 of 100 of them are at most so old on arrival."]
+
+
+class TableFigures(TableStatus, TableRates, SampleAges):
+    """The current value table, with rates and ages."""
 
 
 class StreamRate(TypedDict):

@@ -124,11 +124,12 @@ const TrafficCounts = fields({
 });
 export type TrafficCounts = TypeOf<typeof TrafficCounts>;
 
-/** The current value table, with rates. */
+/** The current value table, with rates and ages. */
 const TableFigures = fields({
   parameters: "number", stale: "number", value_bytes: "number", selections: "number", readers: "number",
   readers_newest: "number", frames: "number", samples: "number", refused: "number", frames_s: "number",
-  samples_s: "number", refused_s: "number",
+  samples_s: "number", refused_s: "number", aged: "number", age_p50_ms: orNull("number"),
+  age_p99_ms: orNull("number"),
 });
 export type TableFigures = TypeOf<typeof TableFigures>;
 
@@ -272,8 +273,8 @@ export type ParameterSample = TypeOf<typeof ParameterSample>;
 
 /** The parameters that a search finds. */
 export const ParametersMessage = fields({
-  at_ms: "number", search: "text", parameters: "number", matching: "number",
-  definitions: orNull(list(ParameterDefinition)), values: list(ParameterSample),
+  at_ms: "number", search: "text", sort: "text", first: "number", parameters: "number", matching: "number",
+  problem: orNull("text"), definitions: orNull(list(ParameterDefinition)), values: list(ParameterSample),
 });
 export type ParametersMessage = TypeOf<typeof ParametersMessage>;
 
@@ -347,3 +348,60 @@ export const AlarmsMessage = fields({
   revision: "number", total: "number", alarms: list(ShownAlarm),
 });
 export type AlarmsMessage = TypeOf<typeof AlarmsMessage>;
+
+/** One level below a branch of the names. */
+const ParameterBranch = fields({
+  level: "text", parameters: "number", has_more: "truth", is_parameter: "truth",
+});
+export type ParameterBranch = TypeOf<typeof ParameterBranch>;
+
+/** The levels below a branch of the names. */
+export const BranchesMessage = fields({
+  branches: list(ParameterBranch), total: "number",
+});
+export type BranchesMessage = TypeOf<typeof BranchesMessage>;
+
+/** A word that a search can have, and how many parameters have it. */
+const WordCount = fields({
+  word: "text", parameters: "number",
+});
+export type WordCount = TypeOf<typeof WordCount>;
+
+/** What searches can be by. */
+export const WordsMessage = fields({
+  units: list(WordCount), publishers: list(WordCount),
+});
+export type WordsMessage = TypeOf<typeof WordsMessage>;
+
+/** A publisher of a parameter. */
+const PublisherName = fields({
+  client_id: "text", connected: "truth",
+});
+export type PublisherName = TypeOf<typeof PublisherName>;
+
+/** One subscription that matches a topic. */
+const SubscriberStatus = fields({
+  client_id: "text", connected: "truth", filter: "text", qos: "number", share: orNull("text"), serve: "number",
+  priority: orNull("text"),
+});
+export type SubscriberStatus = TypeOf<typeof SubscriberStatus>;
+
+/** One selection that has a parameter. */
+const SelectionStatus = fields({
+  client_id: "text", connected: "truth", filter: "text", rate_hz: orNull("number"),
+});
+export type SelectionStatus = TypeOf<typeof SelectionStatus>;
+
+/** A command to copy. */
+const CopyLine = fields({
+  title: "text", text: "text",
+});
+export type CopyLine = TypeOf<typeof CopyLine>;
+
+/** One parameter, with who publishes and who reads it. */
+export const ParameterMessage = fields({
+  at_ms: "number", definition: ParameterDefinition, labels: list("text"), value: orNull(ParameterSample),
+  publishers: list(PublisherName), subscribers: list(SubscriberStatus), subscribers_total: "number",
+  selections: list(SelectionStatus), selections_total: "number", lines: list(CopyLine),
+});
+export type ParameterMessage = TypeOf<typeof ParameterMessage>;
