@@ -47,6 +47,7 @@ ROUTES = {
     "POST /api/token": "anybody",
     "GET /api/overview": "some",
     "GET /api/parameters": "some",
+    "GET /api/quick-look": "some",
     "GET /api/history": "some",
     "GET /api/range": "some",
     "GET /api/values": "some",
