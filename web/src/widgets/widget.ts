@@ -1,4 +1,5 @@
 // What a widget of the console is, and what it is given. A widget never fetches samples: it reads them from the store.
+import type { ConsoleState } from "../model/console-state.ts";
 import type { DefinitionStore } from "../model/definition-store.ts";
 import type { SeriesStore } from "../model/series-store.ts";
 import type { TimeControl } from "../model/time-control.ts";
@@ -18,6 +19,8 @@ export interface WidgetContext {
   readonly definitions: DefinitionStore;
   /** Which time is shown: `time.window(now_ms)` is what a widget draws, up to `time.shown(now_ms)`. */
   readonly time: TimeControl;
+  /** The newest live message and the broker's events. */
+  readonly state: ConsoleState;
   /** The broker's clock; null before its first message. */
   readonly now: () => number | null;
   /** How exported pictures are marked, such as DEMO DATA; empty for no mark. */
