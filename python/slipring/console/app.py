@@ -13,8 +13,10 @@ from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket
 
 from slipring.console.access import access_routes
+from slipring.console.alarms import alarm_routes
 from slipring.console.audit import audit_routes
 from slipring.console.authenticator import Authenticator
+from slipring.console.history_routes import history_of, history_routes
 from slipring.console.layouts import layout_routes
 from slipring.console.listener import ConsoleListener
 from slipring.console.live_message import LivePosition
@@ -24,10 +26,11 @@ from slipring.console.metrics import METRICS_TYPE, metrics_text
 from slipring.console.middleware import AccessMiddleware
 from slipring.console.oidc_routes import oidc_routes
 from slipring.console.operating import operator_routes
-from slipring.console.page import PageEnded, converse, ignore_message, send
+from slipring.console.page import PageEnded, converse, send
 from slipring.console.parameters import parameter_routes
 from slipring.console.requests import request_routes
 from slipring.console.shared_messages import SharedMessages
+from slipring.console.shown_parts import ShownParts
 from slipring.console.silence import silent
 from slipring.console.token_route import token_route
 from slipring.control import Broker
@@ -47,8 +50,9 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
 
     async def live(socket: WebSocket) -> None:
         await socket.accept()
-        sending = _send_messages(socket, broker, messages, authenticator)
-        await converse(socket, sending, ignore_message)
+        shown = ShownParts(socket.query_params.get("parts"))
+        sending = _send_messages(socket, broker, messages, authenticator, shown)
+        await converse(socket, sending, shown.take)
 
     async def metrics(request: Request) -> Response:
         if silence := await silent(broker):
@@ -75,9 +79,11 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
         *oidc_routes(authenticator),
         token_route(authenticator),
         *parameter_routes(broker, authenticator),
+        *history_routes(broker, history_of(broker)),
         *operator_routes(broker),
         *layout_routes(broker),
         *request_routes(broker),
+        *alarm_routes(broker),
         *log_routes(broker),
         *access_routes(broker),
         *audit_routes(broker),
@@ -90,7 +96,11 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
 
 
 async def _send_messages(
-    socket: WebSocket, broker: Broker, messages: SharedMessages, authenticator: Authenticator
+    socket: WebSocket,
+    broker: Broker,
+    messages: SharedMessages,
+    authenticator: Authenticator,
+    shown: ShownParts,
 ) -> None:
     """Send what is new after every poll; a slow reader gets fewer messages, never old ones."""
     seen, proof = LivePosition(), proof_of(socket)
@@ -98,7 +108,7 @@ async def _send_messages(
         if end := authenticator.page_end(proof):
             raise PageEnded(*end)
         if not broker.pulse.is_busy:
-            text, seen = messages.after(seen, proof.visitor)
+            text, seen = messages.after(seen, proof.visitor, shown.parts)
             await send(socket, text)
         async with broker.polled:
             await broker.polled.wait()
