@@ -51,6 +51,7 @@ ROUTES = {
     "GET /api/range": "some",
     "GET /api/values": "some",
     "SOCKET /api/live": "some",
+    "SOCKET /api/samples": "some",
     "SOCKET /api/parameters": "some",
     "GET /api/memory": "viewer",
     "GET /api/sessions": "viewer",

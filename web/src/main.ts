@@ -11,6 +11,8 @@ import "./style/charts.css";
 import "./style/login.css";
 import "./style/narrow.css";
 import "./style/shell.css";
+import "./style/instruments.css";
+import "./style/layouts.css";
 import { fetchVisitor } from "./console-request.ts";
 import { LiveConnection } from "./live-connection.ts";
 import { ConsoleState } from "./model/console-state.ts";
@@ -20,6 +22,7 @@ import { ParameterStore } from "./model/parameter-store.ts";
 import { parse } from "./model/shape.ts";
 import { TimeControl } from "./model/time-control.ts";
 import { admission, endReason, hasEnded } from "./model/visitor-wording.ts";
+import { LayoutsPage } from "./pages/layouts-page.ts";
 import { overview } from "./pages/overview-page.ts";
 import type { Page, PageContext } from "./pages/page.ts";
 import { brokerPage, clientsPage, eventsPage, requestsPage, storagePage, topicsPage } from "./pages/broker-pages.ts";
@@ -29,6 +32,7 @@ import { Router } from "./shell/router.ts";
 import { PageHeader } from "./views/header.ts";
 import { LoginForm } from "./views/login-form.ts";
 import { part } from "./views/page.ts";
+import { widgetRoom } from "./widget-room.ts";
 
 /** Ages and charts are drawn at least this often, also without messages. */
 const TICK_MS = 300;
@@ -72,11 +76,13 @@ const time = new TimeControl();
 const header = new PageHeader();
 const clock = new ClockChip();
 const login = new LoginForm();
+const widgets = widgetRoom({ state, time, requestRender, closed: onClosed });
 const parameters = overview(parameterStore, () => parametersConnection, requestRender);
 
 /** In the order of the navigation; the first is shown where the address names none. */
 const pages: readonly Page[] = [
   parameters.page,
+  new LayoutsPage(widgets.context),
   brokerPage(() => visitor),
   clientsPage(),
   topicsPage(requestRender),
@@ -124,12 +130,14 @@ function renderBroker(local_ms: number): void {
 window.addEventListener("online", () => {
   liveConnection.retryNow();
   parametersConnection.retryNow();
+  widgets.feed.retryNow();
 });
 document.addEventListener("visibilitychange", () => {
   window.clearTimeout(hiddenTimer);
   if (document.visibilityState === "visible") {
     liveConnection.resume();
     parametersConnection.resume();
+    widgets.feed.resume();
   } else {
     hiddenTimer = window.setTimeout(pause, HIDDEN_MS_MAX);
   }
@@ -139,6 +147,7 @@ document.addEventListener("visibilitychange", () => {
 function pause(): void {
   liveConnection.pause();
   parametersConnection.pause();
+  widgets.feed.pause();
 }
 
 /** Whether the broker has ended the login. Else the page connects again, unless a look shows that it has to log in. */

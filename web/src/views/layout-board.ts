@@ -2,13 +2,12 @@
 import type { EditedLayout, EditedWidget } from "../model/layout-edit.ts";
 import { type GridBox, moved, nudged, readingOrder, resized } from "../model/layout-grid.ts";
 import { makeWidget } from "../widgets/make-widget.ts";
+import { WidgetBoard } from "../widgets/widget-board.ts";
 import type { Widget, WidgetContext } from "../widgets/widget.ts";
 import { attachGestures, type GestureAct, type GestureBoard } from "./frame-gestures.ts";
 import { element, setText } from "./page.ts";
 import { WidgetFrame } from "./widget-frame.ts";
 
-/** Widgets are drawn at most this often. */
-const FRAME_MS = 1_000 / 30;
 const COLUMNS = 12;
 const GAP = 8;
 const ROW = 44;
@@ -29,20 +28,17 @@ export class LayoutBoard implements GestureBoard {
   readonly #context: WidgetContext;
   readonly #reports: BoardReports;
   readonly #frames = new Map<number, WidgetFrame>();
-  readonly #seen: IntersectionObserver;
-  readonly #sized: ResizeObserver;
+  readonly #drawing: WidgetBoard;
   #layout: EditedLayout = { title: "", widgets: [] };
   #preview: GridBox[] | null = null;
   #canArrange = false;
-  #drawn_ms = 0;
 
   constructor(context: Omit<WidgetContext, "changed">, reports: BoardReports) {
     this.#reports = reports;
     this.#context = { ...context, changed: (widget) => this.#changed(widget) };
     this.#said.role = "status";
     this.root.append(this.#said, this.#grid);
-    this.#seen = new IntersectionObserver((entries) => this.#look(entries), { rootMargin: "64px" });
-    this.#sized = new ResizeObserver((entries) => this.#resize(entries));
+    this.#drawing = new WidgetBoard(this.#context);
   }
 
   /** Shows a layout; widgets that stay keep what they have drawn. */
@@ -64,13 +60,6 @@ export class LayoutBoard implements GestureBoard {
     return this.#canArrange;
   }
 
-  /** `local_ms` is the page's own clock. */
-  render(now_ms: number, local_ms: number): void {
-    if (local_ms - this.#drawn_ms < FRAME_MS) return;
-    this.#drawn_ms = local_ms;
-    for (const frame of this.#frames.values()) if (frame.isSeen) frame.widget.render(now_ms);
-  }
-
   focus(id: number): void {
     const frame = this.#frames.get(id);
     frame?.root.scrollIntoView({ block: "nearest" });
@@ -78,9 +67,7 @@ export class LayoutBoard implements GestureBoard {
   }
 
   close(): void {
-    this.#seen.disconnect();
-    this.#sized.disconnect();
-    for (const frame of this.#frames.values()) frame.destroy();
+    this.#drawing.close();
     this.#frames.clear();
     this.root.remove();
   }
@@ -135,8 +122,9 @@ export class LayoutBoard implements GestureBoard {
     }
     const { kind, title, options } = frame.spec;
     if (kind !== widget.kind || title !== widget.title || options !== widget.options) {
+      this.#drawing.remove(frame.widget);
       frame.replace(widget, makeWidget(widget, this.#context));
-      frame.rename(widget);
+      this.#drawing.add(frame.widget);
     }
     frame.spec = widget;
   }
@@ -145,17 +133,15 @@ export class LayoutBoard implements GestureBoard {
     const frame = new WidgetFrame(widget, makeWidget(widget, this.#context));
     this.#frames.set(widget.id, frame);
     this.#grid.append(frame.root);
-    this.#seen.observe(frame.root);
-    this.#sized.observe(frame.body);
+    this.#drawing.add(frame.widget);
     attachGestures(frame, this);
     frame.edit.addEventListener("click", () => this.#reports.edit(frame.spec));
     frame.remove.addEventListener("click", () => this.#reports.remove(frame.spec));
   }
 
   #end(id: number, frame: WidgetFrame): void {
-    this.#seen.unobserve(frame.root);
-    this.#sized.unobserve(frame.body);
-    frame.destroy();
+    this.#drawing.remove(frame.widget);
+    frame.root.remove();
     this.#frames.delete(id);
   }
 
@@ -167,18 +153,5 @@ export class LayoutBoard implements GestureBoard {
     frame.spec = { ...frame.spec, options };
     this.#reports.changed(frame.spec, options);
     frame.rename(frame.spec);
-  }
-
-  #look(entries: readonly IntersectionObserverEntry[]): void {
-    for (const { target, isIntersecting } of entries) {
-      const frame = [...this.#frames.values()].find(({ root }) => root === target);
-      if (frame) frame.isSeen = isIntersecting;
-    }
-    this.#context.requestRender();
-  }
-
-  #resize(entries: readonly ResizeObserverEntry[]): void {
-    for (const { target } of entries) [...this.#frames.values()].find(({ body }) => body === target)?.widget.resize();
-    this.#context.requestRender();
   }
 }

@@ -21,7 +21,6 @@ export class WidgetFrame {
   readonly #title = element("h3", "frame-title");
   widget: Widget;
   spec: EditedWidget;
-  isSeen = false;
 
   constructor(spec: EditedWidget, widget: Widget) {
     this.widget = widget;
@@ -61,16 +60,11 @@ export class WidgetFrame {
   }
 
   replace(spec: EditedWidget, widget: Widget): void {
-    this.widget.destroy();
     this.spec = spec;
     this.widget = widget;
     this.root.dataset["kind"] = spec.kind;
     this.body.replaceChildren(widget.element);
-  }
-
-  destroy(): void {
-    this.widget.destroy();
-    this.root.remove();
+    this.rename(spec);
   }
 }
 

@@ -5,7 +5,7 @@ import type { Widget, WidgetContext, WidgetSpec } from "./widget.ts";
 import { newestOf } from "./widget-reading.ts";
 
 /** Samples that a widget needs which shows one value, or one state. */
-export const COLUMNS_OF_A_VALUE = 64;
+const COLUMNS_OF_A_VALUE = 64;
 
 export abstract class Instrument implements Widget {
   readonly element: HTMLElement;
@@ -19,7 +19,11 @@ export abstract class Instrument implements Widget {
     this.#names = [...new Set(namesOf(spec.options))].slice(0, namesMax);
     this.element = element("div", `instrument instrument-${spec.kind}`);
     newestOf(context).want(this, this.#names);
-    this.wantColumns(COLUMNS_OF_A_VALUE);
+  }
+
+  /** How many columns of samples it can show. */
+  get columns(): number {
+    return COLUMNS_OF_A_VALUE;
   }
 
   names(): readonly string[] {
@@ -42,17 +46,11 @@ export abstract class Instrument implements Widget {
 
   destroy(): void {
     newestOf(this.context).release(this);
-    this.context.series.release(this);
     this.element.remove();
   }
 
   protected get options(): WidgetOptions {
     return this.#spec.options;
-  }
-
-  /** How many columns of samples the widget can show. */
-  protected wantColumns(columns: number): void {
-    this.context.series.want(this, this.#names, columns);
   }
 
   protected abstract draw(shown_ms: number, now_ms: number): void;

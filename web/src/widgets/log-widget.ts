@@ -30,7 +30,10 @@ export class LogWidget extends Instrument {
     scroll.ariaLabel = "Log";
     scroll.append(this.#list, this.#empty);
     this.element.append(scroll);
-    this.wantColumns(COLUMNS);
+  }
+
+  override get columns(): number {
+    return COLUMNS;
   }
 
   protected draw(shown_ms: number, now_ms: number): void {

@@ -3,6 +3,7 @@ import { BrokerWidget } from "./broker-widget.ts";
 import { GaugeWidget } from "./gauge-widget.ts";
 import { LogWidget } from "./log-widget.ts";
 import { NumberWidget } from "./number-widget.ts";
+import { PlotWidget } from "./plot-widget.ts";
 import { StatesWidget } from "./states-widget.ts";
 import { TableWidget } from "./table-widget.ts";
 import { XyWidget } from "./xy-widget.ts";
@@ -10,6 +11,7 @@ import { UnknownWidget } from "./unknown-widget.ts";
 import type { MakeWidget, Widget, WidgetContext, WidgetSpec } from "./widget.ts";
 
 const KINDS = new Map<string, MakeWidget>([
+  ["plot", (spec, context) => new PlotWidget(spec, context)],
   ["gauge", (spec, context) => new GaugeWidget(spec, context)],
   ["number", (spec, context) => new NumberWidget(spec, context)],
   ["xy", (spec, context) => new XyWidget(spec, context)],

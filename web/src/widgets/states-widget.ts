@@ -50,11 +50,14 @@ export class StatesWidget extends Instrument {
     this.resize();
   }
 
+  override get columns(): number {
+    return Math.max(64, Math.min(1_000, this.#surface.width));
+  }
+
   override resize(): void {
     const room = Math.max(12, (this.#names.clientWidth * 0.55) / PIXELS_OF_A_CHARACTER);
     const labels = shortNames(this.names().map(legible), room);
     this.#rows.forEach(({ label }, at) => setText(label, labels[at] ?? ""));
-    this.wantColumns(Math.max(64, Math.min(1_000, this.#plate.clientWidth)));
   }
 
   protected draw(shown_ms: number, now_ms: number): void {

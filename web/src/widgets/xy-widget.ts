@@ -34,7 +34,10 @@ export class XyWidget extends Instrument {
     this.#surface = new CanvasSurface(plate);
     this.#surface.canvas.role = "img";
     this.element.append(plate, this.#note);
-    this.wantColumns(COLUMNS);
+  }
+
+  override get columns(): number {
+    return COLUMNS;
   }
 
   protected draw(shown_ms: number, now_ms: number): void {
