@@ -32,7 +32,7 @@ import { Router } from "./shell/router.ts";
 import { PageHeader } from "./views/header.ts";
 import { LoginForm } from "./views/login-form.ts";
 import { part } from "./views/page.ts";
-import { widgetRoom } from "./widget-room.ts";
+import { consoleWidgets } from "./widgets/console-widgets.ts";
 
 /** Ages and charts are drawn at least this often, also without messages. */
 const TICK_MS = 300;
@@ -76,7 +76,7 @@ const time = new TimeControl();
 const header = new PageHeader();
 const clock = new ClockChip();
 const login = new LoginForm();
-const widgets = widgetRoom({ state, time, requestRender, closed: onClosed });
+const widgets = consoleWidgets({ state, time, now: () => state.clock.now(performance.now()), closed: onClosed });
 const parameters = overview(parameterStore, () => parametersConnection, requestRender);
 
 /** In the order of the navigation; the first is shown where the address names none. */

@@ -11,6 +11,8 @@ import { WidgetFrame } from "./widget-frame.ts";
 const COLUMNS = 12;
 const GAP = 8;
 const ROW = 44;
+/** On a phone widgets stand below each other, and there is nothing to drag. */
+const PHONE = matchMedia("(max-width: 620px)");
 
 /** What the board tells its page. */
 export interface BoardReports {
@@ -57,7 +59,7 @@ export class LayoutBoard implements GestureBoard {
   }
 
   canArrange(): boolean {
-    return this.#canArrange;
+    return this.#canArrange && !PHONE.matches;
   }
 
   focus(id: number): void {
