@@ -13,6 +13,8 @@ import "./style/narrow.css";
 import "./style/shell.css";
 import "./style/time-bar.css";
 import "./style/plots.css";
+import "./style/instruments.css";
+import "./style/layouts.css";
 import { fetchVisitor } from "./console-request.ts";
 import { LiveConnection } from "./live-connection.ts";
 import { ConsoleState } from "./model/console-state.ts";
@@ -22,6 +24,7 @@ import { ParameterStore } from "./model/parameter-store.ts";
 import { parse } from "./model/shape.ts";
 import { TimeControl } from "./model/time-control.ts";
 import { admission, endReason, hasEnded } from "./model/visitor-wording.ts";
+import { LayoutsPage } from "./pages/layouts-page.ts";
 import { overview } from "./pages/overview-page.ts";
 import type { Page, PageContext } from "./pages/page.ts";
 import { PlotsPage } from "./pages/plots-page.ts";
@@ -89,12 +92,14 @@ const TIMED_PAGES = ["", "plots", "layouts"];
 const header = new PageHeader();
 const clock = new ClockChip();
 const login = new LoginForm();
+const widgets = consoleWidgets({ state, time, now: () => state.clock.now(performance.now()), closed: onClosed });
 const parameters = overview(parameterStore, () => parametersConnection, requestRender);
 
 /** In the order of the navigation; the first is shown where the address names none. */
 const pages: readonly Page[] = [
   parameters.page,
   new PlotsPage(),
+  new LayoutsPage(widgets.context),
   brokerPage(() => visitor),
   clientsPage(),
   topicsPage(requestRender),
