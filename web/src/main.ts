@@ -11,12 +11,14 @@ import "./style/charts.css";
 import "./style/login.css";
 import "./style/narrow.css";
 import "./style/shell.css";
+import "./style/health.css";
 import { fetchVisitor } from "./console-request.ts";
 import { LiveConnection } from "./live-connection.ts";
 import { ConsoleState } from "./model/console-state.ts";
 import { type ConsoleVisitor, LiveMessage, ParametersMessage } from "./model/contract.ts";
 import { freshness } from "./model/connection-state.ts";
 import { ParameterStore } from "./model/parameter-store.ts";
+import { type LivePart, livePath, partsOf, partsRequest } from "./model/live-parts.ts";
 import { parse } from "./model/shape.ts";
 import { TimeControl } from "./model/time-control.ts";
 import { admission, endReason, hasEnded } from "./model/visitor-wording.ts";
@@ -26,7 +28,10 @@ import { brokerPage, clientsPage, eventsPage, requestsPage, storagePage, topicsP
 import { ClockChip } from "./shell/clock-chip.ts";
 import { Navigation } from "./shell/navigation.ts";
 import { Router } from "./shell/router.ts";
+import { ShortcutKeys } from "./shell/shortcut-keys.ts";
+import { Theme } from "./shell/theme.ts";
 import { PageHeader } from "./views/header.ts";
+import { HealthLine } from "./views/health-line.ts";
 import { LoginForm } from "./views/login-form.ts";
 import { part } from "./views/page.ts";
 
@@ -43,13 +48,16 @@ const PROVIDER_FAILED = "#login-failed";
 
 const state = new ConsoleState();
 let frame = 0;
+/** What the broker was asked for last. */
+let liveParts: readonly LivePart[] = [];
 /** Who looks at the page; null until the broker has said it. */
 let visitor: ConsoleVisitor | null = null;
 
 const liveConnection = new LiveConnection({
-  path: () => "api/live",
+  path: () => livePath(liveParts),
   parse: (text) => parse(LiveMessage, text),
   receive: (message, first) => {
+    if (first) liveConnection.send(partsRequest(liveParts));
     state.receive(message, first, performance.now());
     renderSoon();
   },
@@ -87,6 +95,9 @@ const pages: readonly Page[] = [
 const context: PageContext = { state, time, visitor: () => visitor, requestRender };
 const navigation = new Navigation(pages);
 const router = new Router(pages, part("main"), context, (page) => navigation.mark(page));
+const health = new HealthLine();
+new Theme(requestRender);
+new ShortcutKeys(pages);
 
 function requestRender(): void {
   if (frame === 0) frame = requestAnimationFrame(render);
@@ -109,9 +120,19 @@ function render(local_ms: number): void {
   renderBroker(local_ms);
   const live_ms = state.clock.now(local_ms);
   clock.render(time, live_ms);
+  health.render(state.latest);
   router.render(live_ms ?? 0);
+  askForParts();
   const problem = liveConnection.problem ?? parametersConnection.problem;
   header.renderFreshness(freshness(liveConnection.state, state.clock.heard_at_ms, local_ms), problem);
+}
+
+/** The pages that need lists also while others are shown say so themselves. */
+function askForParts(): void {
+  const wanted = partsOf(router.shown?.parts?.() ?? [], ...pages.map((page) => page.partsBeyond?.() ?? []));
+  if (wanted.join() === liveParts.join()) return;
+  liveParts = wanted;
+  liveConnection.send(partsRequest(wanted));
 }
 
 function renderBroker(local_ms: number): void {
