@@ -33,6 +33,7 @@ def journal_summary(broker: Broker, status: BrokerStatus) -> JournalSummary:
     wrong, consumers = trouble(journal), consumers_of(broker, status)
     return {
         **journal,
+        **broker.disk(),
         "state": _state(status["journal"]),
         "reason": wrong.reason if wrong else None,
         "advice": wrong.advice if wrong else None,
