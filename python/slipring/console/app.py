@@ -13,8 +13,11 @@ from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket
 
 from slipring.console.access import access_routes
+from slipring.console.alarms import alarm_routes
 from slipring.console.audit import audit_routes
 from slipring.console.authenticator import Authenticator
+from slipring.console.history_routes import history_of, history_routes
+from slipring.console.layouts import layout_routes
 from slipring.console.listener import ConsoleListener
 from slipring.console.live_message import LivePosition
 from slipring.console.log_levels import log_routes
@@ -76,8 +79,11 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
         *oidc_routes(authenticator),
         token_route(authenticator),
         *parameter_routes(broker, authenticator),
+        *history_routes(broker, history_of(broker)),
         *operator_routes(broker),
+        *layout_routes(broker),
         *request_routes(broker),
+        *alarm_routes(broker),
         *log_routes(broker),
         *access_routes(broker),
         *audit_routes(broker),

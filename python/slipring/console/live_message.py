@@ -61,6 +61,7 @@ def live_message(
         "at_ms": _ms(time.time_ns()),
         "broker": _broker(broker, status),
         "rates": overview.rates,
+        "alarms": broker.alarms.board.summary(),
         "table": {**status["table"], **overview.table_rates, **broker.sample_ages()},
         "streams": {**status["streams"], "shown": streams},
         "requests": request_figures(status["requests"]),

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
+from slipring.console.alarms import alarm_summary
 from slipring.console.live_message import PARTS, LivePosition, Parts, live_message
 from slipring.console.narrowing import narrowed
 from slipring.console.visitor import Visitor
@@ -53,7 +54,9 @@ class SharedMessages:
         )
         if visitor.watched == "all":
             return made.text, position
-        return _encoded(narrowed(made.told, visitor)), position
+        told = narrowed(made.told, visitor)
+        told["alarms"] = alarm_summary(self._broker, visitor)
+        return _encoded(told), position
 
     def _message(self, seen: LivePosition, parts: Parts) -> _Made:
         now_s = self._now_s()

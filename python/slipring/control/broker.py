@@ -12,6 +12,7 @@ from slipring.control.access_changes import AccessChanges
 from slipring.control.access_merge import with_granted
 from slipring.control.access_places import AccessTables
 from slipring.control.access_store import AccessStore
+from slipring.control.alarms import Alarms
 from slipring.control.archive import archive_location, make_archive
 from slipring.control.audit import AuditFields, AuditKind, AuditLine
 from slipring.control.broker_log import BrokerLog
@@ -97,6 +98,7 @@ class Broker:
         self.access: AccessChanges = AccessChanges(self, store, grants)
         self.tokens.note = self._note_change
         self.log: BrokerLog = BrokerLog(config.name, self.engine)
+        self.alarms: Alarms = Alarms(self.engine, config.data, self._note_event)
         try:
             self.log.apply(config.log)
         except ConfigError as error:
@@ -274,6 +276,7 @@ class Broker:
             asyncio.create_task(self.consumers.run(stop)),
             asyncio.create_task(self.access.watch(stop)),
             asyncio.create_task(self._tls.run(stop)),
+            asyncio.create_task(self.alarms.run(stop)),
             asyncio.create_task(self.tokens.watch(stop)),
         ]
         try:
@@ -311,6 +314,7 @@ class Broker:
             self.log.write(self.overview.add_own_event(kind, text, now_ns))
         if self.pulse.is_busy:
             return  # the calls below would wait for it, and block the event loop
+        self.alarms.poll(now_ns, now_s)
         status = self.engine.status()
         self._report_trouble(trouble(status["journal"]), now_ns)
         if status["journal"]:
@@ -322,6 +326,9 @@ class Broker:
         if prefixes.at_s is None or now_s >= prefixes.at_s + WINDOW_S:
             prefixes.sample(now_s, self.engine.prefixes(PREFIXES_MAX))
             self.overview.streams.sample(now_s, self._streams())
+
+    def _note_event(self, kind: str, text: str, now_ns: int) -> None:
+        self.log.write(self.overview.add_own_event(kind, text, now_ns))
 
     def _streams(self) -> list[dict[str, Any]]:
         answer = self.engine.ask_streams("list", b'{"count": %d}' % STREAMS_SHOWN)

@@ -74,6 +74,13 @@ class ConsoleSection(Section):
         examples=["DEMO DATA"],
     )
 
+    lake: Annotated[str, AfterValidator(_is_one_line)] = Field(
+        "",
+        description="The lake that plots read, as a folder or s3://bucket/prefix; empty takes the "
+        "folder `lake` in the broker's data folder, if it is there.",
+        examples=["s3://telemetry/lake"],
+    )
+
     oidc: OidcSection = OidcSection()
 
     @property

@@ -2,6 +2,7 @@
 
 from typing import Annotated, Literal, TypedDict
 
+from slipring.status.alarms import AlarmSummary
 from slipring.status.console import ConsoleFigures, LoginFigures
 from slipring.status.description import Counter, Gauge
 from slipring.status.engine import (
@@ -293,6 +294,7 @@ class LiveMessage(BrokerFigures):
     broker: Annotated[BrokerSummary, "Which broker it is, and its journal."]
     rates: Annotated[TrafficCounts, "Per second, over the last second."]
     table: Annotated[TableFigures, "The current value table."]
+    alarms: Annotated[AlarmSummary, "The [alarms](alarms.md): how many."]
     streams: Annotated[StreamFigures, "The [streams](streams.md)."]
     requests: Annotated[RequestFigures, "The [requests](requests.md)."]
     clients: Annotated[list[ClientStatus], "At most 500, longest connected first."]
@@ -351,6 +353,7 @@ class Scrape(TypedDict):
         "the start; nothing before the first one.",
         Gauge("requests_answer_seconds", "quantile"),
     ]
+    alarms: Annotated[AlarmSummary, "The [alarms](alarms.md)."]
     console: Annotated[ConsoleFigures, "The console's own connections."]
     logins: Annotated[LoginFigures, "Logins to the console."]
     log_servers: Annotated[list[LogServerStatus], "The log servers."]
