@@ -22,7 +22,6 @@ from slipring.control.config import Config
 from slipring.control.consumer_watch import ConsumerWatch
 from slipring.control.descriptors import log_line as descriptors_line
 from slipring.control.discovery import Discovery, endpoints
-from slipring.control.disk_room import DISK_LOOK_S, disk_room
 from slipring.control.health import Trouble, trouble
 from slipring.control.memory import share_free_memory
 from slipring.control.overview import WINDOW_S, Overview
@@ -54,7 +53,7 @@ from slipring.errors import (
 )
 from slipring.native import Engine, Plan, TokenRules, version
 from slipring.status.engine import AwayStatus, OwnerShare, SessionStatus, StartReceipt
-from slipring.status.message import DiskRoom, SampleAges
+from slipring.status.message import SampleAges
 
 if TYPE_CHECKING:
     from slipring.archive.service import ArchiveService
@@ -116,7 +115,6 @@ class Broker:
         self.sample_ages: Cached[SampleAges] = Cached(
             AgeSample(self.engine.ask_table, self._parameters).look
         )
-        self.disk: Cached[DiskRoom] = Cached(lambda: disk_room(config.data), DISK_LOOK_S)
         self.holders: Cached[list[SessionStatus]] = Cached(
             lambda: self.engine.sessions(HOLDERS_MAX)[0]
         )

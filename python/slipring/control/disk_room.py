@@ -5,9 +5,6 @@ from pathlib import Path
 
 from slipring.status.message import DiskRoom
 
-DISK_LOOK_S = 5.0
-"""How often it is looked at while somebody watches."""
-
 
 def disk_room(folder: Path) -> DiskRoom:
     """Free and all bytes; null if the disk does not say."""
