@@ -138,9 +138,10 @@ def history_routes(broker: Broker, history: History) -> list[BaseRoute]:
 def history_of(broker: Broker) -> History:
     """The past of a broker: its table, its journal, and its lake."""
     config = broker.config
-    journal = config.data / "journal" if config.journal.topics else None
-    where = config.console.lake or config.data / "lake"
-    return History(TableNow(broker.engine.ask_table), journal, LakeLocation.of(where))
+    topics = config.journal.topics
+    journal = config.data / "journal" if topics else None
+    lake = LakeLocation.of(config.console.lake or config.data / "lake")
+    return History(TableNow(broker.engine.ask_table), journal, lake, topics)
 
 
 async def _answered(desk: HistoryDesk, key: object, read: Callable[[], bytes]) -> Response:
