@@ -11,8 +11,10 @@ import "./style/charts.css";
 import "./style/login.css";
 import "./style/narrow.css";
 import "./style/shell.css";
-import { fetchVisitor } from "./console-request.ts";
+import "./style/alarms.css";
+import { fetchText, fetchVisitor } from "./console-request.ts";
 import { LiveConnection } from "./live-connection.ts";
+import { AlarmStore } from "./model/alarm-store.ts";
 import { ConsoleState } from "./model/console-state.ts";
 import { type ConsoleVisitor, LiveMessage, ParametersMessage } from "./model/contract.ts";
 import { freshness } from "./model/connection-state.ts";
@@ -20,6 +22,7 @@ import { ParameterStore } from "./model/parameter-store.ts";
 import { parse } from "./model/shape.ts";
 import { TimeControl } from "./model/time-control.ts";
 import { admission, endReason, hasEnded } from "./model/visitor-wording.ts";
+import { AlarmsPage } from "./pages/alarms-page.ts";
 import { overview } from "./pages/overview-page.ts";
 import type { Page, PageContext } from "./pages/page.ts";
 import { brokerPage, clientsPage, eventsPage, requestsPage, storagePage, topicsPage } from "./pages/broker-pages.ts";
@@ -68,6 +71,7 @@ const parametersConnection = new LiveConnection({
   closed: onClosed,
 });
 
+const alarms = new AlarmStore(fetchText, renderSoon);
 const time = new TimeControl();
 const header = new PageHeader();
 const clock = new ClockChip();
@@ -77,6 +81,7 @@ const parameters = overview(parameterStore, () => parametersConnection, requestR
 /** In the order of the navigation; the first is shown where the address names none. */
 const pages: readonly Page[] = [
   parameters.page,
+  new AlarmsPage(alarms, () => visitor),
   brokerPage(() => visitor),
   clientsPage(),
   topicsPage(requestRender),
@@ -119,6 +124,7 @@ function renderBroker(local_ms: number): void {
   if (latest === null) return;
   const since_heard_ms = local_ms - (state.clock.heard_at_ms ?? local_ms);
   header.renderBroker(latest.broker, Math.max(0, since_heard_ms) / 1_000);
+  navigation.badge("alarms", latest.alarms.unacknowledged > 0 ? String(latest.alarms.unacknowledged) : "");
 }
 
 window.addEventListener("online", () => {
