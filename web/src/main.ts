@@ -16,8 +16,10 @@ import "./style/plots.css";
 import "./style/instruments.css";
 import "./style/layouts.css";
 import "./style/health.css";
-import { fetchVisitor } from "./console-request.ts";
+import "./style/alarms.css";
+import { fetchText, fetchVisitor } from "./console-request.ts";
 import { LiveConnection } from "./live-connection.ts";
+import { AlarmStore } from "./model/alarm-store.ts";
 import { ConsoleState } from "./model/console-state.ts";
 import { type ConsoleVisitor, LiveMessage, ParametersMessage } from "./model/contract.ts";
 import { freshness } from "./model/connection-state.ts";
@@ -27,6 +29,7 @@ import { parse } from "./model/shape.ts";
 import { TimeControl } from "./model/time-control.ts";
 import { admission, endReason, hasEnded } from "./model/visitor-wording.ts";
 import { LayoutsPage } from "./pages/layouts-page.ts";
+import { AlarmsPage } from "./pages/alarms-page.ts";
 import { overview } from "./pages/overview-page.ts";
 import type { Page, PageContext } from "./pages/page.ts";
 import { PlotsPage } from "./pages/plots-page.ts";
@@ -87,6 +90,7 @@ const parametersConnection = new LiveConnection({
   closed: onClosed,
 });
 
+const alarms = new AlarmStore(fetchText, renderSoon);
 const time = new TimeControl();
 const addressTime = new AddressTime(time);
 /** The broker's clock, once it is known and the address has said which time it wants. */
@@ -105,6 +109,7 @@ const pages: readonly Page[] = [
   parameters.page,
   new PlotsPage(),
   new LayoutsPage(widgets.context),
+  new AlarmsPage(alarms, () => visitor),
   brokerPage(() => visitor),
   clientsPage(),
   topicsPage(requestRender),
@@ -167,6 +172,7 @@ function renderBroker(local_ms: number): void {
   if (latest === null) return;
   const since_heard_ms = local_ms - (state.clock.heard_at_ms ?? local_ms);
   header.renderBroker(latest.broker, Math.max(0, since_heard_ms) / 1_000);
+  navigation.badge("alarms", latest.alarms.unacknowledged > 0 ? String(latest.alarms.unacknowledged) : "");
 }
 
 window.addEventListener("online", () => {
