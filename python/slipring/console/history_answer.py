@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from slipring.console.watch import BYTES_SHOWN, EXACT_MAX, TEXT_SHOWN
+from slipring.console.shared_rows import BYTES_SHOWN, EXACT_MAX, TEXT_SHOWN
 from slipring.history.buckets import Times
 from slipring.history.series import HistoryAnswer, Series
 
