@@ -32,3 +32,19 @@ def test_the_tutorial_of_the_fleet_finds_the_silent_and_the_hot_truck(
     assert "fleet/7/Engine/CoolantTemp" in reader.said('slipring query "SELECT parameter')
     shares = reader.said('slipring query "SELECT vehicle').splitlines()
     assert len([line for line in shares if "0.0" in line]) == 3
+
+
+def test_the_tutorial_of_the_data_doubles_nothing_and_comes_back_to_the_bus(
+    reader: TutorialReader,
+) -> None:
+    """D1, G12."""
+    reader.follow("tutorial-data.md")
+    assert "hot samples: 2" in reader.said("python rows.py")
+    counted = reader.said('slipring query "SELECT parameter, count(*) AS samples FROM')
+    rows = [line.split() for line in counted.splitlines() if "/engine/" in line]
+    assert {row[0]: row[-1] for row in rows} == {
+        f"{prefix}jet/engine/1/{name}": "500" for prefix in ("", "again/") for name in ("egt", "n1")
+    }
+    assert "egt_margin" in reader.said("slipring table jet/engine/1/egt_margin")
+    computed = reader.said('slipring query "SELECT count(*) AS computed')
+    assert "30." in computed
