@@ -145,6 +145,7 @@ docs: .build/native ## Build the pages as a site in .build/docs, which works fro
 .PHONY: reference
 reference: .build/native ## Write the page's types, the docs' tables and their list of keys from the code
 	@$(step) "reference" $(bin)/python -m scripts.reference
+	@$(step) "docs/requirements.md" $(bin)/python -m scripts.requirement_page
 
 # bash counts its own SECONDS, so the number goes in as an argument and not through the environment.
 unexport SECONDS

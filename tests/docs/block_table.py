@@ -46,6 +46,10 @@ RUN = {
     "docs/streams.md sh": "docs/test_page_lines.py",
     "docs/table.md python": "docs/test_page_examples.py",
     "docs/table.md sh": "interoperability/test_table_page.py",
+    "docs/tutorial-data.md python": "walk/test_tutorials.py",
+    "docs/tutorial-data.md sh": "walk/test_tutorials.py",
+    "docs/tutorial-fleet.md python": "walk/test_tutorials.py",
+    "docs/tutorial-fleet.md sh": "walk/test_tutorials.py",
     "docs/tutorial-flight.md sh": "walk/test_tutorial_flight.py",
 }
 """Every block of a kind on a page, by the file of the test that runs it."""
