@@ -67,7 +67,7 @@ NOT_RUN = {
     "own",
     "docs/audit.md: ": "needs a broker with users; audit/ reads what they leave",
     "docs/authentication.md: slipring password": "asks in a terminal: cli/test_password.py does",
-    "docs/authentication.md: slipring config": "needs an open port: client/test_secure.py has these "
+    "docs/authentication.md: slipring config": "needs an open port: client/test_secure.py has its "
     "users and connects",
     "docs/client.md: slipring login": "needs a console with TLS: cli/test_login.py has one",
     "docs/conformance.md: ": "starts pytest in pytest",
