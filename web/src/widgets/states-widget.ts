@@ -1,5 +1,5 @@
 // States over time: a row for each Boolean, enumeration or text, a bar for each stretch with its label. Legible at any zoom.
-import { shortNames } from "../model/short-name.ts";
+import { labels } from "../model/relative-names.ts";
 import { stateColour, type StateRun, stateRuns } from "../model/state-runs.ts";
 import { timeLabels, timeMarks, timeText } from "../model/time-axis.ts";
 import type { ShownWindow } from "../model/time-control.ts";
@@ -56,8 +56,8 @@ export class StatesWidget extends Instrument {
 
   override resize(): void {
     const room = Math.max(12, (this.#names.clientWidth * 0.55) / PIXELS_OF_A_CHARACTER);
-    const labels = shortNames(this.names().map(legible), room);
-    this.#rows.forEach(({ label }, at) => setText(label, labels[at] ?? ""));
+    const texts = labels(this.names(), room);
+    this.#rows.forEach(({ label }, at) => setText(label, texts[at] ?? ""));
   }
 
   protected draw(shown_ms: number, now_ms: number): void {
@@ -139,7 +139,7 @@ export class StatesWidget extends Instrument {
       ctx.fillStyle = this.#surface.colour("--grid");
       ctx.fillRect(x, 0, 1, height - AXIS + 4);
       ctx.fillStyle = this.#surface.colour("--text-quiet");
-      (labels[at] ?? "").split("\n").forEach((text, row) => ctx.fillText(text, x, height - AXIS + 6 + row * 12));
+      (labels[at] ?? "").split("\n").forEach((text, row) => ctx.fillText(text, Math.min(Math.max(x, MARK_WIDTH / 3), width - MARK_WIDTH / 3), height - AXIS + 6 + row * 12));
     });
   }
 
