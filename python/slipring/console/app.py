@@ -28,6 +28,7 @@ from slipring.console.oidc_routes import oidc_routes
 from slipring.console.operating import operator_routes
 from slipring.console.page import PageEnded, converse, send
 from slipring.console.parameters import parameter_routes
+from slipring.console.quick_look import quick_look_route
 from slipring.console.requests import request_routes
 from slipring.console.samples_feed import SamplesFeed
 from slipring.console.samples_socket import samples_routes
@@ -84,6 +85,7 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
         *parameter_routes(broker, authenticator),
         *history_routes(broker, history),
         *samples_routes(broker, authenticator, SamplesFeed(history)),
+        quick_look_route(broker),
         *operator_routes(broker),
         *layout_routes(broker),
         *request_routes(broker),
