@@ -1,5 +1,6 @@
 // States over time: a row for each Boolean, enumeration or text, a bar for each stretch with its label. Legible at any zoom.
 import { labels } from "../model/relative-names.ts";
+import { gapAfter } from "../model/gap-rule.ts";
 import { stateColour, type StateRun, stateRuns } from "../model/state-runs.ts";
 import { timeLabels, timeMarks, timeText } from "../model/time-axis.ts";
 import type { ShownWindow } from "../model/time-control.ts";
@@ -18,6 +19,8 @@ const MARK_WIDTH = 92;
 const COLOURS = 8;
 /** Shorter bars are drawn together, hatched. */
 const BAR_WIDTH_MIN = 3;
+/** A shorter silence is not worth a gap. */
+const GAP_MS_MIN = 1_500;
 const PIXELS_OF_A_CHARACTER = 7.2;
 
 interface StateRow {
@@ -92,7 +95,9 @@ export class StatesWidget extends Instrument {
     };
     const isMixed = (at: number) => slice.texts[at] === undefined && slice.min[at]! < slice.max[at]!;
     const { from_ms, to_ms } = this.#window;
-    return stateRuns({ times: slice.times, length: slice.length, stateAt, isMixed }, from_ms, to_ms, least_ms);
+    const rate_hz = definition?.rate_hz ?? null;
+    const gap_ms = rate_hz === null ? Number.POSITIVE_INFINITY : Math.max(GAP_MS_MIN, gapAfter(slice.step_ms, rate_hz, 0));
+    return stateRuns({ times: slice.times, length: slice.length, stateAt, isMixed, gap_ms }, from_ms, to_ms, least_ms);
   }
 
   #bars(ctx: CanvasRenderingContext2D, runs: readonly StateRun[], reading: WidgetReading, top: number, width: number): void {
