@@ -1,5 +1,5 @@
 // One series of the store: a fine and a coarse page of the past, and the ring of the present. Widgets see its slice only.
-import { array, asNumber, type HistoryPage } from "./history-answer.ts";
+import { array, asNumber, endOfBucket, type HistoryPage } from "./history-answer.ts";
 import type { ShownView, Stretch } from "./history-plan.ts";
 import { SampleRing } from "./sample-ring.ts";
 import { SeriesSlice } from "./series-slice.ts";
@@ -61,8 +61,8 @@ export class HeldSeries {
     if (this.seam_ms === Number.POSITIVE_INFINITY && this.#step_ms !== null) this.seam_ms = at_ms;
   }
 
-  /** Takes a row of `/api/samples`. */
-  take(row: Record<string, unknown>, step_ms: number): void {
+  /** Takes a row of `/api/samples`: buckets of `bucket_ms` until `at_ms`, kept in steps of `step_ms`. */
+  take(row: Record<string, unknown>, step_ms: number, bucket_ms: number, at_ms: number): void {
     const times = array(row, "t");
     const last = array(row, "last");
     const min = Array.isArray(row["min"]) && row["min"].length === times.length ? row["min"] : last;
@@ -70,8 +70,9 @@ export class HeldSeries {
     this.#ring ??= new SampleRing();
     for (let at = 0; at < times.length; at += 1) {
       const value = last[at];
-      if (typeof value === "string" && Number.isNaN(asNumber(value))) this.#ring.appendText(asNumber(times[at]), value);
-      else this.#ring.append(asNumber(times[at]), asNumber(min[at]), asNumber(max[at]), asNumber(value), step_ms);
+      const time_ms = asNumber(times[at]);
+      if (typeof value === "string" && Number.isNaN(asNumber(value))) this.#ring.appendText(time_ms, value);
+      else this.#ring.append(endOfBucket(time_ms, bucket_ms, at_ms), asNumber(min[at]), asNumber(max[at]), asNumber(value), step_ms);
     }
     this.revision += 1;
   }

@@ -109,7 +109,7 @@ export class PlotChart {
       ticks: { stroke: () => this.#colour("--grid"), width: 1, size: 4 },
       splits: (plot, _axis, min, max) => timeMarks(min, max, plot.over.clientWidth / MARK_WIDTH || 4).at_ms,
       values: (plot) => timeLabels(timeMarks(this.#window.from_ms, this.#window.to_ms, plot.over.clientWidth / MARK_WIDTH || 4)),
-      incrs: [1],
+      incrs: (_plot, _axis, min, max) => [max - min],
     };
   }
 
@@ -124,13 +124,19 @@ export class PlotChart {
       labelFont: FONT,
       labelSize: 16,
       labelGap: 0,
-      stroke: () => this.#colour("--text-quiet"),
+      stroke: () => this.#axisColour(at),
       grid: { show: at === 0, stroke: () => this.#colour("--grid"), width: 1 },
       ticks: { stroke: () => this.#colour("--grid"), width: 1, size: 4 },
       splits: (plot, _axis, min, max) => valueMarks(min, max, Math.max(2, plot.over.clientHeight / MARK_HEIGHT || 4)),
       values: (_plot, splits) => splits.map((value) => markText(value, (splits[1] ?? 1) - (splits[0] ?? 0))),
-      incrs: [1],
+      incrs: (_plot, _axis, min, max) => [max - min],
     };
+  }
+
+  /** An axis with one line has its colour, where there are others to tell it from. */
+  #axisColour(axis: number): string {
+    const own = this.#lines.filter((line) => line.axis === axis);
+    return this.#colour(own.length === 1 && this.#axes.length > 1 ? `--plot-${own[0]!.colour}` : "--text-quiet");
   }
 
   #colour(name: string): string {
