@@ -104,7 +104,7 @@ const parameters = overview(parameterStore, () => parametersConnection, requestR
 const pages: readonly Page[] = [
   parameters.page,
   new PlotsPage(),
-  new LayoutsPage(widgets.context),
+  new LayoutsPage(),
   brokerPage(() => visitor),
   clientsPage(),
   topicsPage(requestRender),
