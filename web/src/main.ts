@@ -108,7 +108,7 @@ const parameters = overview(parameterStore, () => parametersConnection, requestR
 const pages: readonly Page[] = [
   parameters.page,
   new PlotsPage(),
-  new LayoutsPage(widgets.context),
+  new LayoutsPage(),
   new AlarmsPage(alarms, () => visitor),
   brokerPage(() => visitor),
   clientsPage(),
