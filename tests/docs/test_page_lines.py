@@ -47,9 +47,13 @@ async def fly(url: str, flying: threading.Event, landed: threading.Event) -> Non
         solver.serve("solver/linear", solved),
     ):
         egt = slipring.Parameter("f64", unit="Cel")
-        engine = await bus.declare("gripen/39-7/engine", {"egt": egt, "rpm": slipring.Parameter("f64", unit="1/min")})
+        engine = await bus.declare(
+            "gripen/39-7/engine", {"egt": egt, "rpm": slipring.Parameter("f64", unit="1/min")}
+        )
         for number in range(MESSAGES):
-            await bus.publish("gripen/39-7/log", f"line {number}", qos=1 if number % 50 == 49 else 0)
+            await bus.publish(
+                "gripen/39-7/log", f"line {number}", qos=1 if number % 50 == 49 else 0
+            )
         while not landed.is_set():
             engine.write({"egt": 700.0, "rpm": 12034.5})
             await bus.publish("gripen/39-7/state", "flying", qos=1)
@@ -77,7 +81,9 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageShell]:
     folder = tmp_path_factory.mktemp("pages")
     port = free_udp_port()
     (folder / "settings.toml").write_text(f"[discovery]\nport = {port}\nmdns = false\n")
-    broker = RunningBroker.start(folder / "slipring-data", "--config", str(folder / "settings.toml"))
+    broker = RunningBroker.start(
+        folder / "slipring-data", "--config", str(folder / "settings.toml")
+    )
     made = PageShell(folder, broker, port)
     made.prepare()
     shutil.copy(DBC, folder)

@@ -17,6 +17,16 @@ export async function fetchVisitor(): Promise<ConsoleVisitor | null> {
   }
 }
 
+/** The text of an answer; null if there is none, or if the broker refuses. */
+export async function getText(path: string): Promise<string | null> {
+  try {
+    const answer = await fetch(path);
+    return answer.ok ? await answer.text() : null;
+  } catch {
+    return null;
+  }
+}
+
 /** Asks the broker to change something. The header shows that this page asks, and no other one with the same cookie. */
 export function postJson(path: string, body: unknown): Promise<Response> {
   const headers: Record<string, string> = { "content-type": "application/json" };

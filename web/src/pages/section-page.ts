@@ -7,16 +7,20 @@ export class SectionPage implements Page {
   readonly path: string;
   readonly title: string;
   readonly #draw: Draw;
+  readonly #follow: (query: URLSearchParams) => void;
   #context: PageContext | null = null;
 
-  constructor(path: string, title: string, draw: Draw) {
+  /** `follow` takes the query of the address, when the page is shown. */
+  constructor(path: string, title: string, draw: Draw, follow: (query: URLSearchParams) => void = () => {}) {
     this.path = path;
     this.title = title;
     this.#draw = draw;
+    this.#follow = follow;
   }
 
-  show(_: HTMLElement, context: PageContext): void {
+  show(_root: HTMLElement, context: PageContext, _rest: string, query: URLSearchParams): void {
     this.#context = context;
+    this.#follow(query);
   }
 
   render(now_ms: number): void {
