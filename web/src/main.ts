@@ -4,6 +4,7 @@ import "./style/bar.css";
 import "./style/layout.css";
 import "./style/values.css";
 import "./style/parameters.css";
+import "./style/drawer.css";
 import "./style/tables.css";
 import "./style/journal.css";
 import "./style/requests.css";
@@ -80,7 +81,7 @@ const liveConnection = new LiveConnection({
 
 const parameterStore = new ParameterStore();
 const parametersConnection = new LiveConnection({
-  path: () => `api/parameters?search=${encodeURIComponent(parameters.panel.search)}`,
+  path: () => `api/parameters?${parameters.panel.query}`,
   parse: (text) => parse(ParametersMessage, text),
   receive: (message, first) => {
     parameterStore.receive(message);
@@ -102,7 +103,7 @@ const TIMED_PAGES = ["", "plots", "layouts"];
 const header = new PageHeader();
 const clock = new ClockChip();
 const login = new LoginForm();
-const parameters = overview(parameterStore, () => parametersConnection, requestRender);
+const parameters = overview(parameterStore, () => parametersConnection, () => visitor, requestRender);
 
 /** In the order of the navigation; the first is shown where the address names none. */
 const pages: readonly Page[] = [
