@@ -12,6 +12,7 @@ import "./style/login.css";
 import "./style/narrow.css";
 import "./style/shell.css";
 import "./style/health.css";
+import "./style/flow.css";
 import { fetchVisitor } from "./console-request.ts";
 import { LiveConnection } from "./live-connection.ts";
 import { ConsoleState } from "./model/console-state.ts";
@@ -22,9 +23,13 @@ import { type LivePart, livePath, partsOf, partsRequest } from "./model/live-par
 import { parse } from "./model/shape.ts";
 import { TimeControl } from "./model/time-control.ts";
 import { admission, endReason, hasEnded } from "./model/visitor-wording.ts";
+import { ClientsPage } from "./pages/clients-page.ts";
+import { FlowPage } from "./pages/flow-page.ts";
+import { LinksPage } from "./pages/links-page.ts";
 import { overview } from "./pages/overview-page.ts";
 import type { Page, PageContext } from "./pages/page.ts";
-import { brokerPage, clientsPage, eventsPage, requestsPage, storagePage, topicsPage } from "./pages/broker-pages.ts";
+import { PipelinePage } from "./pages/pipeline-page.ts";
+import { brokerPage, eventsPage, requestsPage, storagePage, topicsPage } from "./pages/broker-pages.ts";
 import { ClockChip } from "./shell/clock-chip.ts";
 import { Navigation } from "./shell/navigation.ts";
 import { Router } from "./shell/router.ts";
@@ -86,10 +91,13 @@ const parameters = overview(parameterStore, () => parametersConnection, requestR
 const pages: readonly Page[] = [
   parameters.page,
   brokerPage(() => visitor),
-  clientsPage(),
+  new ClientsPage(() => visitor),
+  new FlowPage(),
   topicsPage(requestRender),
   storagePage(),
   requestsPage(),
+  new PipelinePage(),
+  new LinksPage(),
   eventsPage(() => visitor),
 ];
 const context: PageContext = { state, time, visitor: () => visitor, requestRender };
