@@ -2,6 +2,7 @@
 import { PAGE_LETTERS, Shortcuts } from "../model/shortcut.ts";
 import type { Page } from "../pages/page.ts";
 import { element, part } from "../views/page.ts";
+import { PLOT_GESTURES, TIME_KEYS } from "./time-keys.ts";
 
 const FIELDS = "input, select, textarea, [contenteditable]";
 const OTHERS: readonly [string, string][] = [
@@ -48,7 +49,7 @@ export class ShortcutKeys {
       const letter = PAGE_LETTERS[path];
       if (letter) list.append(keyRow(`g ${letter}`, name));
     }
-    for (const [keys, what] of OTHERS) list.append(keyRow(keys, what));
+    for (const [keys, what] of [...OTHERS, ...TIME_KEYS, ...PLOT_GESTURES]) list.append(keyRow(keys, what));
     const form = element("form");
     form.method = "dialog";
     form.append(element("button", "deed", "Close"));
