@@ -1,5 +1,6 @@
 // Layouts: all of them at #/layouts, and one at #/layouts/NAME. What is shown there is one view or the other.
 import { fetchLayout, fetchRows, removeLayout, saveLayout } from "../layout-request.ts";
+import type { LivePart } from "../model/live-parts.ts";
 import { type LayoutDocument, type LayoutRow, nameFrom, TITLE_MAX } from "../model/layout.ts";
 import { may } from "../model/visitor-wording.ts";
 import { legible } from "../model/wording.ts";
@@ -20,6 +21,11 @@ export class LayoutsPage implements Page {
   #list: LayoutList | null = null;
   #rows: readonly LayoutRow[] = [];
   #shownFor = "";
+
+  /** For its widgets of the broker and of events. */
+  parts(): readonly LivePart[] {
+    return ["clients", "events"];
+  }
 
   constructor(widgets: Omit<WidgetContext, "changed">) {
     this.#widgets = widgets;
