@@ -19,6 +19,7 @@ import "./style/layouts.css";
 import "./style/health.css";
 import "./style/alarms.css";
 import { fetchText, fetchVisitor } from "./console-request.ts";
+import "./style/flow.css";
 import { LiveConnection } from "./live-connection.ts";
 import { AlarmStore } from "./model/alarm-store.ts";
 import { ConsoleState } from "./model/console-state.ts";
@@ -29,12 +30,16 @@ import { type LivePart, livePath, partsOf, partsRequest } from "./model/live-par
 import { parse } from "./model/shape.ts";
 import { TimeControl } from "./model/time-control.ts";
 import { admission, endReason, hasEnded } from "./model/visitor-wording.ts";
+import { brokerPage, eventsPage, requestsPage, storagePage, topicsPage } from "./pages/broker-pages.ts";
+import { ClientsPage } from "./pages/clients-page.ts";
+import { FlowPage } from "./pages/flow-page.ts";
 import { LayoutsPage } from "./pages/layouts-page.ts";
 import { AlarmsPage } from "./pages/alarms-page.ts";
+import { LinksPage } from "./pages/links-page.ts";
 import { overview } from "./pages/overview-page.ts";
 import type { Page, PageContext } from "./pages/page.ts";
+import { PipelinePage } from "./pages/pipeline-page.ts";
 import { PlotsPage } from "./pages/plots-page.ts";
-import { brokerPage, clientsPage, eventsPage, requestsPage, storagePage, topicsPage } from "./pages/broker-pages.ts";
 import { fetchRange } from "./series-feed.ts";
 import { AddressTime } from "./shell/address-time.ts";
 import { ClockChip } from "./shell/clock-chip.ts";
@@ -112,10 +117,13 @@ const pages: readonly Page[] = [
   new LayoutsPage(),
   new AlarmsPage(alarms, () => visitor),
   brokerPage(() => visitor),
-  clientsPage(),
+  new ClientsPage(() => visitor),
+  new FlowPage(),
   topicsPage(requestRender),
   storagePage(),
   requestsPage(),
+  new PipelinePage(),
+  new LinksPage(),
   eventsPage(() => visitor),
 ];
 const context: PageContext = { state, time, widgets: widgets.context, visitor: () => visitor, requestRender };
