@@ -38,6 +38,7 @@ ROUTES = {
     "GET /live": "anybody",
     "GET /ready": "anybody",
     "GET /metrics": "viewer",
+    "GET /api/openapi.json": "anybody",
     "GET /api/me": "anybody",
     "POST /api/login": "anybody",
     "POST /api/logout": "anybody",

@@ -22,7 +22,9 @@ from slipring.console.login_routes import login_routes, proof_of
 from slipring.console.metrics import METRICS_TYPE, metrics_text
 from slipring.console.middleware import AccessMiddleware
 from slipring.console.oidc_routes import oidc_routes
+from slipring.console.openapi import openapi_route
 from slipring.console.operating import operator_routes
+from slipring.console.operation import TEXT, operation, socket_operation
 from slipring.console.page import PageEnded, converse, ignore_message, send
 from slipring.console.parameters import parameter_routes
 from slipring.console.requests import request_routes
@@ -31,6 +33,7 @@ from slipring.console.silence import silent
 from slipring.console.token_route import token_route
 from slipring.control import Broker
 from slipring.control.address import Address
+from slipring.status.message import LiveMessage
 
 
 def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleListener) -> Starlette:
@@ -38,26 +41,31 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
     messages = SharedMessages(broker)
     authenticator = Authenticator(broker, listen)
 
+    @operation("The broker as the page shows it.", LiveMessage)
     async def overview(request: Request) -> Response:
         if silence := await silent(broker):
             return silence
         text, _ = messages.after(LivePosition(), proof_of(request).visitor)
         return Response(text, media_type="application/json")
 
+    @socket_operation("The broker, with what is new after each look.", LiveMessage)
     async def live(socket: WebSocket) -> None:
         await socket.accept()
         sending = _send_messages(socket, broker, messages, authenticator)
         await converse(socket, sending, ignore_message)
 
+    @operation("Metrics for Prometheus.", TEXT)
     async def metrics(request: Request) -> Response:
         if silence := await silent(broker):
             return silence
         text = metrics_text(broker, listener, authenticator, proof_of(request).visitor)
         return Response(text, media_type=METRICS_TYPE)
 
+    @operation("Whether the process lives.", TEXT)
     async def live_probe(_: Request) -> Response:
         return PlainTextResponse("live\n")
 
+    @operation("Whether the broker serves clients; 503 says why not.", TEXT)
     async def ready_probe(_: Request) -> Response:
         trouble = broker.trouble
         if trouble and broker.engine.is_access_enforced:  # who asks has proved nothing
@@ -70,6 +78,7 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
         Route("/api/overview", overview),
         Route("/metrics", metrics),
         WebSocketRoute("/api/live", live),
+        openapi_route(),
         *login_routes(authenticator),
         *oidc_routes(authenticator),
         token_route(authenticator),

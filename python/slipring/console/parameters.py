@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 
 from starlette.requests import HTTPConnection, Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
@@ -13,13 +13,14 @@ from slipring.console.authenticator import Authenticator, PageEnd
 from slipring.console.catalog import Catalog
 from slipring.console.login_routes import proof_of
 from slipring.console.narrowing import CatalogView
+from slipring.console.operation import operation, socket_operation
 from slipring.console.page import PageEnded, converse, send
 from slipring.console.silence import silent
 from slipring.console.watch import ROWS_SHOWN, Watch
 from slipring.control import Broker
+from slipring.status.asked import SEARCH_MAX, ParametersAsked, ParametersQuery
+from slipring.status.parameters import ParametersMessage
 
-SEARCH_MAX = 1_000
-"""Characters of a search."""
 NOT_UNDERSTOOD = (
     f'send {{"search": "text", "first": 0, "count": 20}}; text has at most {SEARCH_MAX}'
 )
@@ -29,14 +30,20 @@ def parameter_routes(broker: Broker, authenticator: Authenticator) -> list[BaseR
     """Parameters once, and live."""
     catalog = Catalog(broker.engine.ask_table)
 
+    @operation(
+        "The parameters that a search finds, with their newest values.",
+        ParametersMessage,
+        query=ParametersQuery,
+    )
     async def once(request: Request) -> Response:
         search = request.query_params.get("search", "")
-        if len(search) > SEARCH_MAX:
-            return PlainTextResponse(f"a search has at most {SEARCH_MAX} characters\n", 400)
         if silence := await silent(broker):
             return silence
         return JSONResponse(await Watch(_view(catalog, request), search).look())
 
+    @socket_operation(
+        "What changes of the parameters that a search finds.", ParametersMessage, ParametersAsked
+    )
     async def live(socket: WebSocket) -> None:
         await socket.accept()
         watch = Watch(_view(catalog, socket), socket.query_params.get("search", "")[:SEARCH_MAX])
