@@ -138,6 +138,10 @@ bench: setup ## Run the benchmarks, and record them in benches/RESULTS.md; ARGS=
 conformance: .build/packages ## Write docs/conformance.md from the tables of the conformance tests
 	@$(step) "docs/conformance.md" $(bin)/python -m scripts.conformance
 
+.PHONY: docs
+docs: .build/native ## Build the pages as a site in .build/docs, which works from the disk and loads nothing from elsewhere
+	@$(step) "site" $(bin)/python -m scripts.docs_site .build/docs
+
 .PHONY: reference
 reference: .build/native ## Write the page's types, the docs' tables and their list of keys from the code
 	@$(step) "reference" $(bin)/python -m scripts.reference

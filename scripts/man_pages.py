@@ -23,7 +23,7 @@ def man_pages(
 ) -> Iterator[tuple[str, str]]:
     """The name and the text of each page, the command itself before those below it."""
     command = command or typer.main.get_command(app)
-    below = {name: one for name, one in _below(command).items() if not one.hidden}
+    below = {name: one for name, one in commands_below(command).items() if not one.hidden}
     yield "-".join(path), "\n".join(_page(command, path, below)) + "\n"
     for name, one in below.items():
         yield from man_pages(one, (*path, name))
@@ -32,22 +32,22 @@ def man_pages(
 def _page(command: Any, path: tuple[str, ...], below: dict[str, Any]) -> Iterator[str]:
     name, help_ = "-".join(path), str(command.help)
     yield f'.TH "{name.upper()}" "1" "" "slipring {__version__}" "Slipring"'
-    yield from (".SH NAME", f"{_plain(name)} \\- {_plain(_summary(help_))}")
+    yield from (".SH NAME", f"{_plain(name)} \\- {_plain(summary_of(help_))}")
     yield from (".SH SYNOPSIS", _synopsis(command, path, below))
     yield from (".SH DESCRIPTION", *_description(help_))
     arguments = [one for one in command.params if one.param_type_name == "argument"]
     options = [one for one in command.params if one.param_type_name == "option" and not one.hidden]
-    yield from _listed("ARGUMENTS", [(_bold(_metavar(one)), _help_of(one)) for one in arguments])
+    yield from _listed("ARGUMENTS", [(_bold(metavar_of(one)), help_of(one)) for one in arguments])
     yield from _listed(
-        "COMMANDS", [(_bold(key), _summary(str(one.help))) for key, one in below.items()]
+        "COMMANDS", [(_bold(key), summary_of(str(one.help))) for key, one in below.items()]
     )
-    yield from _listed("OPTIONS", [(_flags(one), _help_of(one)) for one in options])
+    yield from _listed("OPTIONS", [(_flags(one), help_of(one)) for one in options])
     yield from _see_also(path, below)
 
 
 def _synopsis(command: Any, path: tuple[str, ...], below: dict[str, Any]) -> str:
     arguments = (one for one in command.params if one.param_type_name == "argument")
-    named = [_metavar(one) if one.required else f"[{_metavar(one)}]" for one in arguments]
+    named = [metavar_of(one) if one.required else f"[{metavar_of(one)}]" for one in arguments]
     words = [_bold(" ".join(path)), "[OPTIONS]", *map(_plain, named)]
     return " ".join([*words, *(["COMMAND ..."] if below else [])])
 
@@ -77,10 +77,10 @@ def _see_also(path: tuple[str, ...], below: dict[str, Any]) -> Iterator[str]:
 
 def _flags(option: Any) -> str:
     names = ", ".join(map(_bold, [*option.opts, *option.secondary_opts]))
-    return names if option.is_flag else f"{names} {_plain(_metavar(option))}"
+    return names if option.is_flag else f"{names} {_plain(metavar_of(option))}"
 
 
-def _help_of(parameter: Any) -> str:
+def help_of(parameter: Any) -> str:
     """Its help, with the default that `--help` shows."""
     told, default = parameter.help or "", parameter.default
     if (
@@ -92,11 +92,11 @@ def _help_of(parameter: Any) -> str:
     return f"{told} Default: {default}."
 
 
-def _below(command: Any) -> dict[str, Any]:
+def commands_below(command: Any) -> dict[str, Any]:
     return getattr(command, "commands", {})
 
 
-def _metavar(parameter: Any) -> str:
+def metavar_of(parameter: Any) -> str:
     """What stands for its value: as its help has it, a choice in full."""
     if parameter.metavar:
         return str(parameter.metavar)
@@ -106,7 +106,7 @@ def _metavar(parameter: Any) -> str:
     return shown if "|" in shown else shown.upper()
 
 
-def _summary(help_: str) -> str:
+def summary_of(help_: str) -> str:
     """The first sentence of a help, without its full stop, on one line."""
     first = " ".join(help_.strip().split("\n\n")[0].split())
     return re.split(r"(?<=\w|\))\.(?:\s|$)", first)[0].replace("`", "")

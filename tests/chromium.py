@@ -60,3 +60,8 @@ def opened(browser: "Browser | BrowserContext", console: str, shown: str = "") -
     page.goto(f"{console}/#/{shown}")
     expect(page.get_by_test_id("connection")).to_contain_text("live")
     return page
+
+
+def visit(page: "Page", shown: str) -> None:
+    """Goes to another page of the console by its link."""
+    page.locator(f'nav.pages a[href="#/{shown}"]').click()

@@ -16,6 +16,7 @@ from slipring.status.engine import (
     StartReceipt,
 )
 from slipring.status.requests import (
+    PublisherStatus,
     RequestStatus,
     ServiceStatus,
     TopicRequests,
@@ -25,6 +26,7 @@ from slipring.status.requests import (
 
 __all__ = [
     "LISTEN_PREFIXES",
+    "AlarmFeed",
     "Buffer",
     "Client",
     "Consumer",
@@ -96,6 +98,7 @@ class Plan:
         requests: dict[str, Any],
         access: dict[str, Any],
         audit: dict[str, Any],
+        alarms: dict[str, Any],
         quotas: list[tuple[list[str], dict[str, int]]],
         tokens: TokenRules | None = None,
         asks: bool = False,
@@ -133,6 +136,20 @@ class TokenRules:
         revoked_users: dict[str, int],
     ) -> TokenRules: ...
     def verify(self, token: bytes, now_s: int) -> dict[str, Any]: ...
+
+@final
+class AlarmFeed:
+    def __new__(cls, engine: Engine) -> AlarmFeed: ...
+    def take(
+        self,
+    ) -> tuple[
+        list[tuple[str, str, bool, float | None, float | None, str | None, int, int]], int
+    ]: ...
+    def standing(
+        self,
+    ) -> list[tuple[str, str, bool, float | None, float | None, str | None, int, int]]: ...
+    def restore(self, alarms: list[tuple[str, str, int, int, float]]) -> None: ...
+    def forget_restored(self) -> list[str]: ...
 
 @final
 class NativeRule:
@@ -268,6 +285,7 @@ class Engine:
         key: str | None = None,
     ) -> list[RequestStatus]: ...
     def request_topics(self, most: int) -> list[TopicRequests]: ...
+    def publishers(self, most: int) -> list[PublisherStatus]: ...
     def topic(self, name: str, most: int) -> TopicStatus: ...
     def waiting(self, most: int) -> list[WaitingTopic]: ...
     def services(self, most: int) -> list[ServiceStatus]: ...

@@ -27,6 +27,10 @@ class EngineError(SlipringError):
     """The engine cannot continue; the process ends."""
 
 
+class AlarmError(SlipringError):
+    """What somebody wants to do with an alarm cannot be done, or alarms cannot be kept."""
+
+
 class InstallError(SlipringError):
     """A service could not be installed or removed."""
 

@@ -38,7 +38,7 @@ def test_an_administrator_searches_the_audit_and_names_stay_text(
 ) -> None:
     broker.peer(HOSTILE, username="anna", password=PASSWORD).close()
     awaited(tmp_path / "data", of_kind("disconnected", client=HOSTILE))
-    page = _shown(form(browser, broker.console), broker, "root")
+    page = _shown(form(browser, broker.console, "events"), broker, "root")
     page.locator("#audit-kind").select_option("connected")
     page.locator("#audit-user").fill("anna")
     page.get_by_role("button", name="Show the newest").click()
@@ -62,7 +62,7 @@ def test_older_records_come_page_by_page(
     for number in range(MANY):
         broker.peer(f"client-{number}", username="anna", password=PASSWORD).close()
     awaited(tmp_path / "data", of_kind("disconnected", client=f"client-{MANY - 1}"))
-    page = _shown(form(browser, broker.console), broker, "root")
+    page = _shown(form(browser, broker.console, "events"), broker, "root")
     page.locator("#audit-kind").select_option("connected")
     page.get_by_role("button", name="Show the newest").click()
     rows = page.locator("#audit-table tbody tr")
@@ -76,7 +76,7 @@ def test_older_records_come_page_by_page(
 def test_who_may_not_administer_rights_sees_no_audit(
     broker: ConfiguredBroker, browser: Browser
 ) -> None:
-    page = _shown(form(browser, broker.console), broker, "vera")
+    page = _shown(form(browser, broker.console, "events"), broker, "vera")
     expect(page.locator("#audit")).to_be_hidden()
     answer = page.evaluate("() => fetch('api/audit').then((one) => one.status)")
     assert answer == 403

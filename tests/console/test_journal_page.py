@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from slipring.native import JournalReader, commit_consumer
-from tests.chromium import opened
+from tests.chromium import opened, visit
 from tests.configured_broker import Configured, ConfiguredBroker
 from tests.limited_broker import KEPT
 from tests.metrics import Metrics
@@ -52,7 +52,7 @@ def test_durability_and_bounds_are_shown_as_they_are_configured(
 ) -> None:
     broker = configured(BOUNDED)
     publish(broker, "a", "telemetry/b")
-    page = opened(browser, broker.console)
+    page = opened(browser, broker.console, "storage")
     rows = page.locator("#levels-table tbody tr")
     expect(cell(rows.nth(0), "Topics")).to_have_text("telemetry/#, video")
     expect(cell(rows.nth(0), "Durability")).to_have_text("memory")
@@ -75,7 +75,7 @@ def test_a_consumer_is_shown_with_how_far_it_is_behind(
 ) -> None:
     broker = configured("")
     publish(broker, "a", "b", "c")
-    page = opened(browser, broker.console)
+    page = opened(browser, broker.console, "storage")
     expect(page.locator("#consumers-count")).to_have_text("nobody has left a position")
     folder = broker.running.data / "journal"
     identity = JournalReader(folder).identity
@@ -99,7 +99,7 @@ def test_a_session_that_is_away_is_shown_and_what_is_there_again_after_a_restart
     broker = configured("")
     leave(broker, HOSTILE, username="operator")
     publish(broker, "t", "t")
-    page = opened(browser, broker.console)
+    page = opened(browser, broker.console, "clients")
     row = page.locator("#away-table tbody tr")
     expect(cell(row, "Client")).to_have_text(HOSTILE)
     expect(cell(row, "User")).to_have_text("operator")
@@ -107,12 +107,14 @@ def test_a_session_that_is_away_is_shown_and_what_is_there_again_after_a_restart
     expect(cell(row, "Ends in")).to_have_text(re.compile(r"5\d min \d+ s"))
     expect(cell(row, "Subscriptions")).to_have_text("t")
     assert page.locator("main img").count() == 0
+    visit(page, "storage")
     expect(fact(page, "receipt")).to_contain_text("no messages yet")
     assert broker.stop() == 0
     again = configured("")
-    page = opened(browser, again.console)
+    page = opened(browser, again.console, "storage")
     expect(fact(page, "receipt")).to_contain_text("2 messages kept, offsets 0 to 1")
     expect(fact(page, "receipt")).to_contain_text("recovered 1 session, 2 messages that wait")
+    visit(page, "clients")
     expect(cell(page.locator("#away-table tbody tr"), "Waiting")).to_have_text("2")
     with again.peer(HOSTILE, clean=False, properties=KEPT, username="operator"):
         expect(page.locator("#away-empty")).to_contain_text("No client with a session is away")
@@ -131,6 +133,7 @@ def test_a_full_journal_is_a_red_line_with_what_to_do_and_it_goes_when_there_is_
         expect(alarm).to_be_visible()
         expect(alarm).to_contain_text("No room for more")
         expect(alarm).to_contain_text("raise journal.bytes_max")
+        visit(page, "broker")
         tile = page.locator('[data-tile="journal"]')
         expect(tile.locator('[data-field="state"]')).to_have_text("full")
         broker.reload(BOUNDED.replace("200000", "0"))

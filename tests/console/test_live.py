@@ -8,14 +8,14 @@ import httpx
 import pytest
 from paho.mqtt import publish
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosedError, InvalidStatus
 
 from tests.console_answer import overview
 from tests.running_broker import PATIENCE_S, RunningBroker
 
 
-def live(broker: RunningBroker, origin: str | None = None) -> connect:
-    url = broker.console.replace("http", "ws") + "/api/live"
+def live(broker: RunningBroker, origin: str | None = None, query: str = "") -> connect:
+    url = broker.console.replace("http", "ws") + "/api/live" + query
     headers = {"Origin": origin or broker.console}
     return connect(url, additional_headers=headers, open_timeout=PATIENCE_S)
 
@@ -27,6 +27,12 @@ async def until(socket: ClientConnection, wanted: str) -> dict[str, Any]:
             if value["topic"] == wanted:
                 return dict(value)
     raise AssertionError("the console closed the connection")
+
+
+async def drained(socket: ClientConnection) -> None:
+    """Read until the console closes the connection."""
+    while True:
+        await socket.recv()
 
 
 async def test_a_new_value_arrives_without_asking(broker: RunningBroker) -> None:
@@ -50,6 +56,31 @@ async def test_only_what_changed_is_sent_again(broker: RunningBroker) -> None:
         while not changed:
             changed = json.loads(await socket.recv())["values"]
         assert [(value["topic"], value["text"]) for value in changed] == [("b", "2")]
+
+
+async def test_a_page_is_sent_only_the_lists_that_it_shows(broker: RunningBroker) -> None:
+    publish.single("a", "1", hostname=broker.host, port=broker.port)
+    async with live(broker, query="?parts=clients,nonsense") as socket:
+        first = json.loads(await socket.recv())
+        assert (first["values"], first["events"], first["topics_total"]) == ([], [], 1)
+        await socket.send('{"parts": ["values"]}')
+        assert (await until(socket, "a"))["text"] == "1"
+        publish.single("a", "2", hostname=broker.host, port=broker.port)
+        assert (await until(socket, "a"))["text"] == "2"
+
+
+@pytest.mark.parametrize(
+    "wrong", ["", "{}", '{"parts": ["values", "secrets"]}', '{"parts": [[]]}', '{"parts": "away"}']
+)
+async def test_a_choice_of_lists_that_is_none_ends_the_connection(
+    shared_broker: RunningBroker, wrong: str
+) -> None:
+    async with live(shared_broker) as socket:
+        await socket.send(wrong)
+        with pytest.raises(ConnectionClosedError):
+            await asyncio.wait_for(drained(socket), PATIENCE_S)
+        assert socket.close_code == 1003
+        assert "clients" in (socket.close_reason or "")
 
 
 async def test_a_foreign_page_is_turned_away_cve_2026_67405(shared_broker: RunningBroker) -> None:

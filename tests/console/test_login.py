@@ -78,7 +78,16 @@ def test_without_users_nobody_logs_in(broker: RunningBroker) -> None:
     with browser(broker.console) as client:
         me = client.get("/api/me").json()
         assert (me["has_users"], me["needs_login"], me["watches"]) == (False, False, "all")
-        assert me["administers"] == ["clients", "memory", "log", "requests", "access", "tokens"]
+        assert me["administers"] == [
+            "clients",
+            "memory",
+            "log",
+            "requests",
+            "alarms",
+            "layouts",
+            "access",
+            "tokens",
+        ]
         assert client.get("/api/overview").status_code == 200
         answer = client.post("/api/login", json={"user": "a", "password": "b"})
         assert answer.status_code == 409

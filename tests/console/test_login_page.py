@@ -11,10 +11,10 @@ from tests.running_broker import RunningBroker
 __all__ = ["people"]
 
 
-def form(browser: Browser, console: str) -> Page:
+def form(browser: Browser, console: str, shown: str = "") -> Page:
     """A page that asks for a login."""
     page = new_page(browser.new_context())
-    page.goto(console)
+    page.goto(f"{console}/#/{shown}")
     expect(page.locator("#login-form")).to_be_visible()
     return page
 
@@ -50,7 +50,7 @@ def test_a_person_logs_in_sees_who_they_are_and_logs_out(
 
 def test_buttons_are_shown_to_who_may_use_them(people: RunningBroker, browser: Browser) -> None:
     for name, role, is_shown in (("vera", "viewer", False), ("otto", "operator", True)):
-        page = form(browser, people.console)
+        page = form(browser, people.console, "broker")
         log_in(page, name)
         expect(page.locator("#visitor-role")).to_have_text(role)
         expect(page.locator("#memory-used")).to_contain_text("of")
@@ -60,7 +60,7 @@ def test_buttons_are_shown_to_who_may_use_them(people: RunningBroker, browser: B
 def test_an_operator_changes_the_budget_by_the_page(
     configured: Configured, browser: Browser
 ) -> None:
-    page = form(browser, configured(USERS).console)
+    page = form(browser, configured(USERS).console, "broker")
     log_in(page, "otto")
     page.on("dialog", lambda dialog: dialog.accept())
     page.locator("#memory-size").fill("700MB")
@@ -74,7 +74,7 @@ def test_who_may_watch_some_topics_is_shown_only_these(
     broker = configured(USERS)
     writer = broker.peer("writer", username="anna", password=PASSWORD.encode())
     writer.send(V5.publish("own/speed", b"42"), V5.publish("other/secret", b"7"))
-    page = form(browser, broker.console)
+    page = form(browser, broker.console, "topics")
     log_in(page, "narrow")
     expect(page.locator("#visitor-role")).to_have_text("viewer of some topics")
     expect(page.locator("#values")).to_contain_text("own/speed")

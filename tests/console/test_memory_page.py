@@ -28,7 +28,7 @@ def test_the_budget_and_for_whom_most_waits_are_seen(limited: Limited, browser: 
     for _ in range(10):
         publisher.send(V5.publish("flood/a", bytes(100_000), qos=1, packet_id=1))
         assert publisher.packet().reason == 0
-    page = opened(browser, broker.running.console)
+    page = opened(browser, broker.running.console, "broker")
     expect(page.locator("#memory-used")).to_have_text(re.compile(r"^[\d.]+ .?B of 100 MB$"))
     first = page.locator("#holders-table tbody tr").first
     expect(first).to_have_attribute("data-holder", "greedy")
@@ -45,7 +45,7 @@ def test_a_session_is_ended_and_a_client_disconnected_after_a_question(
     broker = limited()
     broker.away("greedy", ("flood/#", 1))
     client = broker.client("slow", properties=KEPT)
-    page = opened(browser, broker.running.console)
+    page = opened(browser, broker.running.console, "broker")
     page.once("dialog", lambda dialog: dialog.dismiss())
     holder(page, "slow").get_by_role("button", name="Disconnect").click()
     assert client.quiet(), "the person said no"
@@ -63,7 +63,7 @@ def test_another_budget_is_set_after_a_question_and_what_is_no_size_is_told(
     limited: Limited, browser: Browser
 ) -> None:
     broker = limited(memory_bytes=BUDGET_BYTES)
-    page = opened(browser, broker.running.console)
+    page = opened(browser, broker.running.console, "broker")
     for size, told in (("50MB", "the memory budget is 50.0 MB now"), ("much", "not a size")):
         page.once("dialog", lambda dialog: dialog.accept())
         page.locator("#memory-size").fill(size)

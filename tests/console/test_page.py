@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Browser, Locator, expect
 
-from tests.chromium import opened
+from tests.chromium import opened, visit
 from tests.limited_broker import Limited
 from tests.raw_mqtt import V5
 
@@ -26,7 +26,7 @@ def test_a_client_is_shown_with_its_user_its_way_in_and_how_it_keeps_up(
     for number in (2, 3, 4):
         writer.send(V5.publish("t", b"x", qos=1, packet_id=number))
     writer.settle()
-    page = opened(browser, broker.running.console)
+    page = opened(browser, broker.running.console, "clients")
     row = page.locator('[data-client="reader"]')
     for label, text in (
         ("User", "operator"),
@@ -43,7 +43,7 @@ def test_a_client_is_shown_with_its_user_its_way_in_and_how_it_keeps_up(
 
 def test_a_limit_that_was_reached_is_shown_with_its_key(limited: Limited, browser: Browser) -> None:
     broker = limited(subscriptions=1)
-    page = opened(browser, broker.running.console)
+    page = opened(browser, broker.running.console, "broker")
     expect(page.locator("#limits-empty")).to_contain_text("No limit has been reached")
     greedy = broker.client("greedy", keep_alive_s=60)
     greedy.send(V5.subscribe(1, "a", "b", "c"))
@@ -60,7 +60,7 @@ def test_sessions_away_and_retained_messages_are_shown(limited: Limited, browser
     broker.away("gone", ("t", 1))
     writer = broker.client("writer")
     writer.send(V5.publish("t", b"x", retain=True))
-    page = opened(browser, broker.running.console)
+    page = opened(browser, broker.running.console, "broker")
     clients = page.locator('[data-tile="clients"]')
     expect(clients.locator('[data-field="value"]')).to_have_text("1")
     expect(clients.locator('[data-field="note"]')).to_contain_text("1 away")
@@ -72,13 +72,14 @@ def test_no_name_is_more_than_text_on_the_page_cve_2020_13821(
     limited: Limited, browser: Browser
 ) -> None:
     broker = limited()
-    page = opened(browser, broker.running.console)
+    page = opened(browser, broker.running.console, "clients")
     hostile = broker.client(HOSTILE, username=HOSTILE)
     hostile.send(V5.subscribe(1, HOSTILE), V5.publish(HOSTILE, HOSTILE.encode()))
     hostile.packet()
     row = page.locator("#clients-table tbody tr")
     for label in ("Client", "User", "Subscriptions"):
         expect(cell(row, label)).to_have_text(HOSTILE)
+    visit(page, "topics")
     prefix = page.locator("#prefixes-table tbody tr").filter(has_text="onerror")
     expect(cell(prefix, "Prefix")).to_have_text(HOSTILE)
     expect(cell(prefix, "Messages")).to_have_text("1")
@@ -96,8 +97,11 @@ def test_no_column_is_cut_off_on_a_small_desk(limited: Limited, browser: Browser
     broker = limited()
     broker.away("gone", ("t", 1))
     broker.client("writer").send(V5.publish("t", b"x"))
-    page = opened(browser, broker.running.console)
+    page = opened(browser, broker.running.console, "clients")
     page.set_viewport_size({"width": 1280, "height": 800})
     expect(page.locator("#away-table tbody tr")).to_have_count(1)
     expect(page.locator("#clients-table tbody tr")).to_have_count(1)
-    assert page.evaluate(CUT) == []
+    for shown in ("clients", "broker", "topics", "storage", "events"):
+        visit(page, shown)
+        expect(page.locator(f'[data-page="{shown}"]')).to_be_visible()
+        assert page.evaluate(CUT) == []

@@ -18,12 +18,12 @@ def row(page: Page, topic: str) -> Locator:
 def page_of_every_state(limited: Limited, browser: Browser, asker_id: str = "asker") -> Page:
     broker = limited()
     every_state(broker, asker_id=asker_id)
-    return opened(browser, broker.running.console)
+    return opened(browser, broker.running.console, "requests")
 
 
 def test_a_request_in_every_state_is_seen_and_chosen(limited: Limited, browser: Browser) -> None:
     broker = limited()
-    page = opened(browser, broker.running.console)
+    page = opened(browser, broker.running.console, "requests")
     expect(page.locator("#requests-empty")).to_contain_text("No requests yet")
     every_state(broker)
     for state in [*OPEN, *ENDED]:
@@ -90,7 +90,7 @@ def test_a_phone_shows_it_without_scrolling_sideways(limited: Limited, browser: 
     every_state(broker, asker_id=HOSTILE)
     page = new_page(browser)
     page.set_viewport_size({"width": 360, "height": 740})
-    page.goto(broker.running.console)
+    page.goto(f"{broker.running.console}/#/requests")
     row(page, "work/done").click()
     expect(page.locator("#request-life")).to_be_visible()
     wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"

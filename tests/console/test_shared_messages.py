@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from slipring.console import shared_messages
-from slipring.console.live_message import LivePosition
+from slipring.console.live_message import PARTS, LivePosition, Parts
 from slipring.console.shared_messages import SharedMessages
+from slipring.control.alarm_board import AlarmBoard
 from slipring.status.message import LiveMessage
 from tests.status.blank import blank
 
@@ -36,13 +37,15 @@ def test_a_narrowed_message_leaves_the_shared_one_as_it_is(
     told: Any = blank(LiveMessage, values=values, prefixes=[{"prefix": "other/b"}])
     asked = []
 
-    def made(_: object, seen: LivePosition) -> tuple[LiveMessage, LivePosition]:
+    def made(_: object, seen: LivePosition, parts: Parts) -> tuple[LiveMessage, LivePosition]:
+        assert parts == PARTS
         asked.append(seen)
         return told, LivePosition(7, 7)
 
     monkeypatch.setattr(shared_messages, "live_message", made)
     clock = SimpleNamespace(now_s=1.0)
-    messages = SharedMessages(SimpleNamespace(), lambda: clock.now_s)  # type: ignore[arg-type]
+    broker: Any = SimpleNamespace(alarms=SimpleNamespace(board=AlarmBoard()))
+    messages = SharedMessages(broker, lambda: clock.now_s)
 
     def topics(*starts: str) -> list[str]:
         text, position = messages.after(LivePosition(), Watcher(*starts))  # type: ignore[arg-type]
@@ -57,3 +60,30 @@ def test_a_narrowed_message_leaves_the_shared_one_as_it_is(
     clock.now_s += 1
     assert topics("") == list(TOPICS)
     assert len(asked) == 2
+
+
+def test_pages_that_show_the_same_lists_share_a_message_wherever_they_are_in_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[tuple[LivePosition, Parts]] = []
+
+    def made(_: object, seen: LivePosition, parts: Parts) -> tuple[LiveMessage, LivePosition]:
+        asked.append((seen, parts))
+        told: Any = blank(LiveMessage)
+        return told, LivePosition(9, 9)
+
+    monkeypatch.setattr(shared_messages, "live_message", made)
+    messages = SharedMessages(SimpleNamespace(), lambda: 1.0)  # type: ignore[arg-type]
+    everybody: Any = Watcher("")
+    clients, values = frozenset({"clients"}), frozenset({"values"})
+    ends = [
+        messages.after(LivePosition(change, change), everybody, parts)[1]
+        for parts in (clients, values)
+        for change in (3, 4)
+    ]
+    assert ends == [LivePosition(3, 3), LivePosition(4, 4), LivePosition(9, 3), LivePosition(9, 4)]
+    assert asked == [
+        (LivePosition(0, 0), clients),
+        (LivePosition(3, 0), values),
+        (LivePosition(4, 0), values),
+    ]

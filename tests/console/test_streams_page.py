@@ -24,7 +24,7 @@ def cell(one: Locator, label: str) -> Locator:
 
 
 def test_a_stream_is_seen_live_and_then_silent(broker: RunningBroker, browser: Browser) -> None:
-    page = opened(browser, broker.console)
+    page = opened(browser, broker.console, "topics")
     expect(page.locator("#streams-empty")).to_contain_text("No streams")
     with slipring.sync.connect(broker.url) as bus:
         sound = bus.declare_stream(SOUND, media="audio/pcm;rate=48000", buffer_bytes=2_000, qos=1)
@@ -45,7 +45,7 @@ def test_a_stream_is_seen_live_and_then_silent(broker: RunningBroker, browser: B
 
 
 def test_a_rate_is_seen_while_a_stream_flows(broker: RunningBroker, browser: Browser) -> None:
-    page = opened(browser, broker.console)
+    page = opened(browser, broker.console, "topics")
     with slipring.sync.connect(broker.url) as bus:
         sound = bus.declare_stream(SOUND, media="audio/pcm", qos=1)
         rate = cell(row(page, SOUND), "Chunks/s")
@@ -58,7 +58,7 @@ def test_a_rate_is_seen_while_a_stream_flows(broker: RunningBroker, browser: Bro
 def test_what_readers_miss_and_what_is_refused_is_said_and_counted(
     broker: RunningBroker, browser: Browser
 ) -> None:
-    page = opened(browser, broker.console)
+    page = opened(browser, broker.console, "topics")
     with slipring.sync.connect(broker.url) as bus, slipring.sync.connect(broker.url) as other:
         sound = bus.declare_stream(SOUND, media="audio/pcm", buffer_bytes=1_024, qos=1)
         with bus.stream(SOUND) as chunks:
@@ -86,7 +86,7 @@ def test_what_readers_miss_and_what_is_refused_is_said_and_counted(
 def test_no_stream_is_more_than_text_on_the_page_cve_2020_13821(
     broker: RunningBroker, browser: Browser
 ) -> None:
-    page = opened(browser, broker.console)
+    page = opened(browser, broker.console, "topics")
     with slipring.sync.connect(broker.url) as bus:
         bus.declare_stream(f"x/{HOSTILE}", media=f"text/plain;{HOSTILE}")
         shown = page.locator("#streams-table tbody tr").filter(has_text="x/<img")

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from slipring.alarms import parse_length
 from slipring.control.config import load_config
 from slipring.errors import ConfigError
 from slipring.pipeline.config import load_pipeline, parse_pipeline
-from slipring.pipeline.section import parse_length
 from tests.cli.commands import slipring
 
 TEXT = """

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
+from slipring.alarms import LimitRule
 from slipring.errors import PipelineError
 from slipring.journal.location import JournalBroker
 from slipring.lake.status import open_table
@@ -16,7 +17,7 @@ from slipring.lake.table import LakeTable
 from slipring.pipeline.limit_alarms import LimitAlarms
 from slipring.pipeline.limit_rules import limit_rules
 from slipring.pipeline.limits import LimitEvents
-from slipring.pipeline.limits_section import LimitRule, LimitsSection
+from slipring.pipeline.limits_section import LimitsSection
 from slipring.pipeline.steps.limit_rows import thinned
 from slipring.publication.publisher import BatchPublisher, PublicationTarget
 from tests.pipeline.steps.partials_by_hand import SECOND_NS, Measured, samples_table

@@ -8,7 +8,7 @@ import pytest
 from paho.mqtt import publish
 from playwright.sync_api import Browser, expect
 
-from tests.chromium import opened
+from tests.chromium import opened, visit
 from tests.read_lake import read_lake
 from tests.running_broker import RunningBroker
 
@@ -34,7 +34,7 @@ def lake_rows(data: Path) -> list[tuple[int, str, bytes, str]]:
 def test_a_message_walks_from_paho_to_the_lake_and_to_the_page(
     broker: RunningBroker, browser: Browser
 ) -> None:
-    page = opened(browser, broker.console)
+    page = opened(browser, broker.console, "topics")
 
     send(broker, "12034.5")
 
@@ -57,8 +57,9 @@ def test_a_hostile_client_id_does_no_harm_on_the_page_cve_2020_13821(
     broker: RunningBroker, browser: Browser
 ) -> None:
     hostile = "<img src=x onerror=document.title='hacked'>"
-    page = opened(browser, broker.console)
+    page = opened(browser, broker.console, "topics")
     publish.single("t", hostile, hostname=broker.host, port=broker.port, client_id=hostile)
     expect(page.locator('[data-topic="t"] [data-field="value"]')).to_have_text(hostile)
+    visit(page, "events")
     expect(page.get_by_text(f"{hostile} connected").first).to_be_visible()
     assert "hacked" not in page.title()

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 process.env["TZ"] = "Asia/Tokyo";
-const { age, bytes, count, duration, legible, moment, payload, rate, reading, timeOfDay } = await import(
+const { age, bytes, clientName, count, duration, legible, moment, payload, rate, reading, timeOfDay } = await import(
   "../src/model/wording.ts"
 );
 
@@ -68,4 +68,10 @@ test("characters that hide or turn a name around are shown by their code", () =>
   assert.equal(legible("a\u0000b\u200bc"), "a‹U+0000›b‹U+200B›c");
   assert.equal(legible("שלום/👩\u200d🚀"), "שלום/👩\u200d🚀");
   assert.equal(legible("<img src=x onerror=alert(1)>"), "<img src=x onerror=alert(1)>");
+});
+
+test("no name is shown as another one, also if it is written like a code", () => {
+  assert.equal(legible("safe‹U+202E›gnp.exe"), "safe‹U+2039›U+202E›gnp.exe");
+  assert.notEqual(clientName("‹no name›"), clientName(""));
+  assert.equal(legible("‹quoted›"), "‹quoted›");
 });

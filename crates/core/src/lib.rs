@@ -9,6 +9,7 @@
 
 pub mod access;
 mod admission;
+pub mod alarms;
 mod audit;
 mod auth;
 mod conversation;

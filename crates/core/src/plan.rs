@@ -5,6 +5,7 @@ use std::sync::Arc;
 use slipring_wire::{FilterError, check_filter, matches};
 
 use crate::access::{AccessPolicy, Grant, Identity, Right, Subject};
+use crate::alarms::AlarmRules;
 use crate::requests::RequestRules;
 use crate::{
     AuditRules, Authentication, Durability, DurabilityRule, Limits, Principal, PriorityRule,
@@ -27,6 +28,8 @@ pub struct Plan {
     pub sys_interval_s: u32,
     /// How the table treats samples.
     pub table: TableRules,
+    /// When a value beyond a limit is an alarm.
+    pub alarms: Arc<AlarmRules>,
     /// Which topics are journaled.
     pub journal: JournalRule,
     /// The durability of each topic.
@@ -139,6 +142,9 @@ pub enum PlanError {
         /// What is wrong with it.
         why: FilterError,
     },
+    /// A limit or a hysteresis of an alarm is not a finite number.
+    #[error("a limit or the hysteresis of a rule of alarms is not a finite number")]
+    AlarmNumber,
     /// Two users have the same name.
     #[error("the user '{name}' is there twice")]
     UserTwice {

@@ -58,6 +58,14 @@ impl<Index: Copy + Into<u32>> Publishers<Index> {
         self.sessions.get(&session).map(|publisher| publisher.live.union(&publisher.silent))
     }
 
+    /// Every session with its client identifier, whether it publishes now, and what it has declared; in no order.
+    pub fn each(&self) -> impl Iterator<Item = (SessionKey, &str, bool, RangeSet)> {
+        self.sessions.iter().map(|(session, publisher)| {
+            let declared = publisher.live.union(&publisher.silent);
+            (*session, &*publisher.client, !publisher.is_away(), declared)
+        })
+    }
+
     /// A session publishes these no more. Returns those that nobody publishes any more.
     pub(crate) fn take_from(&mut self, session: SessionKey, lost: &RangeSet) -> RangeSet {
         let Some(mut publisher) = self.take_out(session) else { return RangeSet::new() };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use slipring_core::alarms::{RestoredAlarm, StandingAlarm, TakenAlarms};
 use slipring_core::{Plan, TokenRules};
 
 use crate::Engine;
@@ -54,6 +55,26 @@ impl Engine {
     /// Answers a question about a client.
     pub fn answer(&self, number: u64, answer: Answer) {
         self.broker.questions.answer(number, answer, self.broker.clock.now());
+    }
+
+    /// The events of limits since the last call; how many had no room is in them.
+    pub fn take_alarms(&self) -> TakenAlarms {
+        self.broker.table.take_alarms()
+    }
+
+    /// The events of limits that have not ended.
+    pub fn standing_alarms(&self) -> Vec<StandingAlarm> {
+        self.broker.table.standing_alarms()
+    }
+
+    /// Continues an event of a limit that began in an earlier run.
+    pub fn restore_alarm(&self, parameter: &str, alarm: RestoredAlarm) {
+        self.broker.table.restore_alarm(parameter, alarm);
+    }
+
+    /// Forgets events of an earlier run whose parameters nobody has declared since; returns the names.
+    pub fn forget_restored_alarms(&self) -> Vec<Box<str>> {
+        self.broker.table.forget_restored_alarms()
     }
 
     /// The plan in force.

@@ -53,6 +53,7 @@ mod opening_records;
 mod operating;
 mod origin;
 mod outlet;
+mod parameter_status;
 mod party;
 mod passwords;
 mod paths;
@@ -128,6 +129,7 @@ pub use listener::{
 };
 pub use login::PasswordCheck;
 pub use operating::{OwnerShare, SessionQuery, SessionState, SessionStatus, Sessions};
+pub use parameter_status::{PublisherStatus, SelectorStatus};
 pub use questions::{Answer, Login, Question, QuestionKind};
 pub use receipt::{DamagedRange, StartReceipt};
 pub use requests::watching::{

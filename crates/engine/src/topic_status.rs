@@ -11,6 +11,7 @@ use slipring_wire::{matches, shared};
 use crate::Engine;
 use crate::broker::Broker;
 use crate::client::Client;
+use crate::parameter_status::SelectorStatus;
 use crate::routes::topics_of;
 use crate::status::since_ms;
 
@@ -23,6 +24,8 @@ pub struct TopicStatus {
     pub last_bytes: Option<usize>,
     pub subscribers: Vec<SubscriberStatus>,
     pub subscribers_total: usize,
+    pub selections: Vec<SelectorStatus>,
+    pub selections_total: usize,
 }
 
 /// One subscription that matches a topic.
@@ -66,6 +69,7 @@ impl Broker {
         for client in clients {
             subscribed(&client, topic, most - subscribers.len(), &mut subscribers);
         }
+        let (selections, selections_total) = self.selectors(topic, most);
         TopicStatus {
             topic: topic.into(),
             messages: newest.as_ref().map(|newest| newest.count),
@@ -73,6 +77,8 @@ impl Broker {
             last_bytes: newest.as_ref().map(|newest| newest.payload_bytes),
             subscribers,
             subscribers_total,
+            selections,
+            selections_total,
         }
     }
 

@@ -27,7 +27,7 @@ pyo3::import_exception!(slipring.errors, StartError);
 
 /// A running broker.
 #[pyclass(frozen, module = "slipring._native")]
-pub(crate) struct Engine(slipring_engine::Engine);
+pub(crate) struct Engine(pub(crate) slipring_engine::Engine);
 
 #[pymethods]
 impl Engine {
@@ -283,6 +283,11 @@ impl Engine {
         shown(py, &py.detach(|| self.0.topic(name, most)))
     }
 
+    /// The publishers of parameters with what they declared: so many ranges of indices at most.
+    fn publishers<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Bound<'py, PyAny>> {
+        shown(py, &py.detach(|| self.0.publishers(most)))
+    }
+
     /// The `most` topics on which most messages wait for their first subscriber.
     fn waiting<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Bound<'py, PyAny>> {
         shown(py, &py.detach(|| self.0.waiting(most)))
@@ -314,8 +319,7 @@ impl Engine {
         shown(py, &py.detach(|| self.0.prefixes(most)))
     }
 
-    /// Up to `most` values that changed after the change with this number, and the number to ask
-    /// with next.
+    /// Up to `most` values that changed after the change with this number, and the number to ask with next.
     fn values(&self, py: Python<'_>, after: u64, most: usize) -> (Vec<Value>, u64) {
         let changed = py.detach(|| self.0.values(after, most));
         (changed.values.into_iter().map(Value::from).collect(), changed.through)

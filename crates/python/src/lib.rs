@@ -2,6 +2,7 @@
 
 mod access;
 mod access_rule;
+mod alarms;
 mod audit;
 mod buffer;
 mod check;
@@ -31,6 +32,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("LISTEN_PREFIXES", slipring_engine::LISTEN_PREFIXES.as_slice())?;
     client::register(module)?;
+    module.add_class::<alarms::AlarmFeed>()?;
     module.add_class::<plan::Plan>()?;
     module.add_function(wrap_pyfunction!(access::access_rules_covering, module)?)?;
     module.add_class::<access_rule::NativeRule>()?;

@@ -12,6 +12,7 @@ use slipring_core::{
 };
 
 use crate::access::{self, AccessDict};
+use crate::alarms::AlarmsDict;
 use crate::tokens::TokenRules;
 
 pyo3::import_exception!(slipring.errors, PlanError);
@@ -194,7 +195,7 @@ impl Plan {
     #[expect(clippy::needless_pass_by_value, reason = "made from Python's values")]
     #[pyo3(signature = (
         limits, *, listeners, journal, priorities, table, sys_interval_s, server_reference, users,
-        anonymous, requests, access, audit, quotas, tokens=None, asks=false, stand_in_key=None
+        anonymous, requests, access, audit, alarms, quotas, tokens=None, asks=false, stand_in_key=None
     ))]
     fn new(
         limits: LimitsDict,
@@ -209,6 +210,7 @@ impl Plan {
         requests: RequestsDict,
         access: AccessDict,
         audit: AuditDict,
+        alarms: AlarmsDict,
         quotas: Vec<(Vec<String>, BTreeMap<String, usize>)>,
         tokens: Option<PyRef<'_, TokenRules>>,
         asks: bool,
@@ -236,6 +238,7 @@ impl Plan {
             authentication: Authentication { users, anonymous, tokens, asks },
             access: Arc::new(access.policy()?),
             audit: audit.rules()?,
+            alarms: Arc::new(alarms.rules()?),
             quotas: Arc::new(quota_rules(quotas)?),
         };
         Ok(Self { plan, keeps_tokens })

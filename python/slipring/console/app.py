@@ -13,8 +13,11 @@ from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket
 
 from slipring.console.access import access_routes
+from slipring.console.alarms import alarm_routes
 from slipring.console.audit import audit_routes
 from slipring.console.authenticator import Authenticator
+from slipring.console.history_routes import history_of, history_routes
+from slipring.console.layouts import layout_routes
 from slipring.console.listener import ConsoleListener
 from slipring.console.live_message import LivePosition
 from slipring.console.log_levels import log_routes
@@ -25,14 +28,19 @@ from slipring.console.oidc_routes import oidc_routes
 from slipring.console.openapi import openapi_route
 from slipring.console.operating import operator_routes
 from slipring.console.operation import TEXT, operation, socket_operation
-from slipring.console.page import PageEnded, converse, ignore_message, send
+from slipring.console.page import PageEnded, converse, send
 from slipring.console.parameters import parameter_routes
+from slipring.console.quick_look import quick_look_route
 from slipring.console.requests import request_routes
+from slipring.console.samples_feed import SamplesFeed
+from slipring.console.samples_socket import samples_routes
 from slipring.console.shared_messages import SharedMessages
+from slipring.console.shown_parts import ShownParts
 from slipring.console.silence import silent
 from slipring.console.token_route import token_route
 from slipring.control import Broker
 from slipring.control.address import Address
+from slipring.status.asked import PartsAsked
 from slipring.status.message import LiveMessage
 
 
@@ -40,6 +48,7 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
     """Make the application with all routes."""
     messages = SharedMessages(broker)
     authenticator = Authenticator(broker, listen)
+    history = history_of(broker)
 
     @operation("The broker as the page shows it.", LiveMessage)
     async def overview(request: Request) -> Response:
@@ -48,11 +57,12 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
         text, _ = messages.after(LivePosition(), proof_of(request).visitor)
         return Response(text, media_type="application/json")
 
-    @socket_operation("The broker, with what is new after each look.", LiveMessage)
+    @socket_operation("The broker, with what is new after each look.", LiveMessage, PartsAsked)
     async def live(socket: WebSocket) -> None:
         await socket.accept()
-        sending = _send_messages(socket, broker, messages, authenticator)
-        await converse(socket, sending, ignore_message)
+        shown = ShownParts(socket.query_params.get("parts"))
+        sending = _send_messages(socket, broker, messages, authenticator, shown)
+        await converse(socket, sending, shown.take)
 
     @operation("Metrics for Prometheus.", TEXT)
     async def metrics(request: Request) -> Response:
@@ -83,8 +93,13 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
         *oidc_routes(authenticator),
         token_route(authenticator),
         *parameter_routes(broker, authenticator),
+        *history_routes(broker, history),
+        *samples_routes(broker, authenticator, SamplesFeed(history)),
+        quick_look_route(broker),
         *operator_routes(broker),
+        *layout_routes(broker),
         *request_routes(broker),
+        *alarm_routes(broker),
         *log_routes(broker),
         *access_routes(broker),
         *audit_routes(broker),
@@ -97,7 +112,11 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
 
 
 async def _send_messages(
-    socket: WebSocket, broker: Broker, messages: SharedMessages, authenticator: Authenticator
+    socket: WebSocket,
+    broker: Broker,
+    messages: SharedMessages,
+    authenticator: Authenticator,
+    shown: ShownParts,
 ) -> None:
     """Send what is new after every poll; a slow reader gets fewer messages, never old ones."""
     seen, proof = LivePosition(), proof_of(socket)
@@ -105,7 +124,7 @@ async def _send_messages(
         if end := authenticator.page_end(proof):
             raise PageEnded(*end)
         if not broker.pulse.is_busy:
-            text, seen = messages.after(seen, proof.visitor)
+            text, seen = messages.after(seen, proof.visitor, shown.parts)
             await send(socket, text)
         async with broker.polled:
             await broker.polled.wait()

@@ -3,6 +3,7 @@
 import codecs
 import time
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from slipring import __version__
 from slipring.console.journal import journal_summary
@@ -29,6 +30,11 @@ TEXT_SHOWN = 256
 """Characters of a payload that are shown."""
 
 
+Parts: TypeAlias = frozenset[str]
+PARTS: Parts = frozenset({"away", "clients", "events", "prefixes", "streams", "values"})
+"""Lists that can be long: a page asks for those that it shows."""
+
+
 @dataclass(frozen=True, slots=True)
 class LivePosition:
     """How far one reader has come: the last change of a value, and the last event."""
@@ -37,27 +43,35 @@ class LivePosition:
     event: int = 0
 
 
-def live_message(broker: Broker, seen: LivePosition) -> tuple[LiveMessage, LivePosition]:
-    """Make the message with the values and events after a position; and the position after it."""
+def live_message(
+    broker: Broker, seen: LivePosition, parts: Parts = PARTS
+) -> tuple[LiveMessage, LivePosition]:
+    """Make the message with the values and events after a position; and the position after it.
+
+    Lists that are not asked for stay empty, and the position in them stays where it is.
+    """
     engine, overview = broker.engine, broker.overview
     status = engine.status()
-    values, change = engine.values(seen.change, VALUES_SHOWN)
-    events = overview.events_after(seen.event)
+    most = VALUES_SHOWN if "values" in parts else 0
+    values, change = engine.values(seen.change, most) if most else ([], seen.change)
+    events = overview.events_after(seen.event) if "events" in parts else []
+    streams = overview.streams.rows if "streams" in parts else []
     told: LiveMessage = {
         **part(BrokerFigures, status),
         "at_ms": _ms(time.time_ns()),
         "broker": _broker(broker, status),
         "rates": overview.rates,
-        "table": {**status["table"], **overview.table_rates},
-        "streams": {**status["streams"], "shown": overview.streams.rows},
+        "alarms": broker.alarms.board.summary(),
+        "table": {**status["table"], **overview.table_rates, **broker.sample_ages()},
+        "streams": {**status["streams"], "shown": streams},
         "requests": request_figures(status["requests"]),
-        "clients": engine.clients(CLIENTS_SHOWN),
-        "away": broker.away(),
+        "clients": engine.clients(CLIENTS_SHOWN) if "clients" in parts else [],
+        "away": broker.away() if "away" in parts else [],
         "holders": broker.holders(),
         "owners": broker.owners(),
         "limits": [limit_reached(broker, status, one) for one in overview.limits_reached()],
         "log": log_status(broker.log),
-        "prefixes": overview.busiest_prefixes(PREFIXES_SHOWN),
+        "prefixes": overview.busiest_prefixes(PREFIXES_SHOWN) if "prefixes" in parts else [],
         "values": [_value(value) for value in values],
         "events": [_event(event) for event in events],
     }

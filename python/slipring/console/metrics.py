@@ -50,6 +50,7 @@ def _scrape(broker: Broker, listener: ConsoleListener, authenticator: Authentica
         "discovery": broker.discovery.counts,
         "prefixes": broker.engine.prefixes(PREFIXES_SHOWN),
         "answer_times": answer_times(status["requests"]),
+        "alarms": broker.alarms.board.summary(),
         "console": listener.figures(),
         "logins": {"open": len(authenticator.logins), "attempts": dict(authenticator.outcomes)},
         "log_servers": log_status(broker.log)["servers"],

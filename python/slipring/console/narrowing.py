@@ -2,15 +2,27 @@
 the broker's figures.
 """
 
-from collections.abc import Mapping
+from array import array
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from slipring.console.catalog import Catalog, Json
+from slipring.console.catalog import Catalog, Columns, Json
 from slipring.console.visitor import Visitor
 from slipring.status.engine import BrokerFigures
 from slipring.status.message import LiveMessage
 
-HIDDEN = ("rates", "table", "requests", "clients", "away", "holders", "owners", "limits", "log")
+HIDDEN = (
+    "rates",
+    "table",
+    "requests",
+    "clients",
+    "away",
+    "holders",
+    "owners",
+    "limits",
+    "log",
+    "alarms",
+)
 """Parts of the live message that tell of others; figures are 0, lists are empty."""
 
 
@@ -62,32 +74,41 @@ class CatalogView:
         """Nothing is kept for a visitor who may watch everything."""
         self._catalog = catalog
         self._visitor = visitor
-        self._names: tuple[tuple[int, int], list[str]] | None = None
+        self._positions: tuple[Columns, int, Sequence[int]] | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the visitor may watch everything."""
+        return self._visitor.watched == "all"
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """The same for all who may watch the same by the plan in force."""
+        if self.is_whole:
+            return ()
+        user, roles, claims, client_id = self._visitor.asker
+        return self._visitor.plan, user, tuple(roles), tuple(claims), client_id
+
+    def positions(self, columns: Columns) -> Sequence[int]:
+        """The positions of the parameters that the visitor may watch, in the order of names."""
+        if self.is_whole:
+            return range(len(columns.names))
+        plan, kept = self._visitor.plan, self._positions
+        if kept is None or kept[0] is not columns or kept[1] != plan:
+            seen = self._visitor.may_watch_each(columns.names)
+            own = array("I", (at for at, is_seen in enumerate(seen) if is_seen))
+            kept = self._positions = (columns, plan, own)
+        return kept[2]
 
     @property
     def names(self) -> list[str]:
-        """The names of the parameters that the visitor may watch, sorted."""
-        if self._visitor.watched == "all":
-            return self._catalog.names
-        if self._names is None or self._names[0] != self.revision:
-            every = self._catalog.names
-            seen = self._visitor.may_watch_each(every)
-            own = [name for name, is_seen in zip(every, seen, strict=True) if is_seen]
-            self._names = (self.revision, own)
-        return self._names[1]
-
-    @property
-    def revision(self) -> tuple[int, int]:
-        """Changes with the names, and with the plan."""
-        return self._catalog.revision, self._visitor.plan
+        """Their names, sorted."""
+        columns = self._catalog.columns
+        return [columns.names[at] for at in self.positions(columns)]
 
     async def refresh(self) -> None:
-        """Read the names if the table has changed."""
+        """Read the table if it has changed."""
         await self._catalog.refresh()
-
-    async def found(self, search: str) -> list[str]:
-        """The names that a search finds among them."""
-        return await self._catalog.found(search, self.names)
 
     def ask(self, name: str, body: Json) -> Json:
         """Ask the engine about the table, by names that were found here."""

@@ -56,11 +56,25 @@ PATHS: dict[str, tuple[Need, Need]] = {
     "/api/overview": (watch_some, _nobody),
     "/api/live": (watch_some, _nobody),
     "/api/parameters": (watch_some, _nobody),
+    "/api/quick-look": (watch_some, _nobody),
+    "/api/history": (watch_some, _nobody),
+    "/api/range": (watch_some, _nobody),
+    "/api/values": (watch_some, _nobody),
+    "/api/samples": (watch_some, _nobody),
+    "/api/layouts": (watch_some, _nobody),
+    "/api/parameters/branches": (watch_some, _nobody),
+    "/api/parameters/words": (watch_some, _nobody),
+    "/api/parameters/one": (watch_some, _nobody),
     "/api/memory": (watch_all, administer("memory")),
     "/api/sessions": (watch_all, _nobody),
     "/api/sessions/end": (_nobody, administer("clients")),
     "/api/clients/disconnect": (_nobody, administer("clients")),
     "/api/log": (watch_all, administer("log")),
+    "/api/alarms": (watch_some, _nobody),
+    "/api/alarms/acknowledge": (_nobody, administer("alarms")),
+    "/api/alarms/shelve": (_nobody, administer("alarms")),
+    "/api/alarms/unshelve": (_nobody, administer("alarms")),
+    "/api/alarms/comment": (_nobody, administer("alarms")),
     "/api/requests": (watch_all, _nobody),
     "/api/services": (watch_all, _nobody),
     "/api/subscribers": (watch_all, _nobody),
@@ -69,6 +83,7 @@ PATHS: dict[str, tuple[Need, Need]] = {
 BELOW: dict[str, tuple[Need, Need]] = {
     "/api/requests/": (watch_all, _nobody),
     "/api/oidc/": (anybody, _nobody),
+    "/api/layouts/": (watch_some, administer("layouts")),
 }
 """The same for every path that begins so."""
 OTHERS = (administer("access"), administer("access"))

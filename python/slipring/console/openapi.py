@@ -89,6 +89,7 @@ def _method(told: Operation, path: str, method: str, named: dict[str, Schema]) -
         "responses": {
             **_done(told, named),
             **{str(code): _refusal(code) for code in sorted(codes)},
+            **_conflict(told, named),
         },
     }
     if has_body:
@@ -116,6 +117,13 @@ def _done(told: Operation, named: dict[str, Schema]) -> dict[str, Any]:
         return {"200": {"description": told.summary, "content": {told.answer: {}}}}
     content = {"application/json": {"schema": schema_of(told.answer, named)}}
     return {"200": {"description": plain(told.answer.__doc__ or told.summary), "content": content}}
+
+
+def _conflict(told: Operation, named: dict[str, Schema]) -> dict[str, Any]:
+    if told.conflict is None:
+        return {}
+    content = {"application/json": {"schema": schema_of(told.conflict, named)}}
+    return {"409": {"description": plain(told.conflict.__doc__ or ""), "content": content}}
 
 
 def _refusal(code: int) -> dict[str, Any]:

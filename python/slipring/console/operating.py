@@ -32,8 +32,8 @@ DIGITS_MAX = 9
 SIZE_CHARACTERS_MAX = 64
 UNSPECIFIED = ("0.0.0.0", "::")  # noqa: S104 (printed as the address by a console that listens everywhere)
 ELSEWHERE = (
-    "sessions are ended, clients disconnected, levels set, the memory budget changed, and rights "
-    "and users seen and changed from the broker's own machine only; "
+    "sessions are ended, clients disconnected, levels set, the memory budget changed, alarms "
+    "acknowledged, rights and users seen and changed from the broker's own machine only; "
     "run the command there, with --console http://127.0.0.1:PORT\n"
 )
 NOT_UNDERSTOOD = f'send JSON: {{"client_ids": ["..."]}}, at most {NAMED_MAX} of them\n'

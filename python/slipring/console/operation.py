@@ -35,6 +35,8 @@ class Operation:
     body: type | None = None
     refusals: tuple[int, ...] = ()
     """Codes that it answers with a sentence, beside those of every route."""
+    conflict: type | None = None
+    """What it answers as JSON with 409; None if it never does."""
 
 
 def operation(
@@ -44,9 +46,10 @@ def operation(
     query: type | None = None,
     body: type | None = None,
     refusals: tuple[int, ...] = (),
+    conflict: type | None = None,
 ) -> Callable[[Endpoint], Endpoint]:
     """Describe a route, and answer 400 to a query that is not as described."""
-    told = Operation(summary, answer, query, body, refusals)
+    told = Operation(summary, answer, query, body, refusals, conflict)
 
     def described(endpoint: Endpoint) -> Endpoint:
         @wraps(endpoint)

@@ -24,10 +24,6 @@ Take = Callable[[str | None], str | None]
 """Takes a message (None: it was not text); returns what is wrong with it, or None."""
 
 
-def ignore_message(_: str | None) -> None:
-    """Ignore what a page sends on a socket that takes no messages."""
-
-
 async def converse(socket: WebSocket, sending: Coroutine[None, None, None], take: Take) -> None:
     """Run `sending` until the page closes, the console ends, or a message is not understood."""
     tasks = (asyncio.create_task(sending), asyncio.create_task(_take_all(socket, take)))

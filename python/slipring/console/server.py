@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 STATIC = Path(str(files("slipring.console"))) / "static"
 STOP_S = 2
 """How long open pages may delay the shutdown."""
-ASKED_BYTES_MAX = 16_384
-"""Bytes of a message from a page: a page sends only searches."""
+ASKED_BYTES_MAX = 65_536
+"""Bytes of a message from a page: a search, and the names that a person marked."""
 HEAD_BYTES_MAX = 16_384
 """Bytes of a request's head."""
 BACKLOG = 512

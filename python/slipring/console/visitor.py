@@ -8,7 +8,7 @@ from slipring.native import Engine
 
 Asker = tuple[str | None, list[str], list[tuple[str, str]], str]
 """Somebody as the engine's rules see them: user, roles, claims, client identifier."""
-AREAS = ("clients", "memory", "log", "requests", "access", "tokens")
+AREAS = ("clients", "memory", "log", "requests", "alarms", "layouts", "access", "tokens")
 """What can be administered."""
 EVERYTHING = ("#", "$SYS/#")
 

@@ -1,142 +1,98 @@
-"""What one page watches: the parameters that its search finds, and which values changed."""
+"""What one page watches: a question, the rows in view, and what the page has of them already."""
 
-import base64
-import time
-from bisect import bisect_left
-from collections import defaultdict
-from itertools import islice
+import json
+from dataclasses import dataclass
 from typing import Any
 
-from slipring.console.catalog import Catalog
+from slipring.console.finding import SORTS, Question
 from slipring.console.narrowing import CatalogView
-from slipring.status.description import part
-from slipring.status.parameters import (
-    AlarmBounds,
-    ParameterDefinition,
-    ParameterSample,
-    ParametersMessage,
-)
+from slipring.console.shared_rows import ROWS_MAX, RowsInView, SharedRows
 
-ROWS_SHOWN = 200
-"""Parameters that one page watches; it is also sent how many match."""
-TEXT_SHOWN = 256
-"""Characters of a value that are shown."""
-BYTES_SHOWN = 64
-"""Bytes of a value that are shown, in hex."""
-EXACT_MAX = 2**53
-"""Beyond this an integer is not exact in JavaScript, so it is sent as text."""
+SEARCH_MAX = 1_000
+"""Characters of a search."""
+NAMES_MAX = 200
+"""Names that a page marks, and looks at alone or first."""
+NAME_MAX = 1_024
+EVERYTHING = Question()
+DEFAULTS: dict[str, Any] = {
+    "search": None,
+    "sort": "name",
+    "first": 0,
+    "count": ROWS_MAX,
+    "names": [],
+    "only_names": False,
+}
+"""What a page need not say; it has to say what it searches."""
+FIRST_MAX = 2**32
+"""Beyond the last parameter that there can be."""
 
-Json = dict[str, Any]
+
+@dataclass(frozen=True)
+class Asked:
+    """What a page asks for."""
+
+    question: Question = EVERYTHING
+    first: int = 0
+    """The first row in view."""
+    count: int = ROWS_MAX
 
 
 class Watch:
     """The state of one page."""
 
-    def __init__(self, catalog: Catalog | CatalogView, search: str) -> None:
-        """Start with a search; an empty one finds all."""
-        self.search = search
-        self.view: tuple[int, int] = (0, ROWS_SHOWN)
-        """The first row that a person sees, and how many."""
-        self._catalog = catalog
-        self._chosen_for: tuple[object, str] | None = None
-        self._matching = 0
-        self._types: dict[str, str] = {}
-        self._indices: list[int] = []
-        self._sent: dict[int, ParameterSample] = {}
-        self._is_complete = False
-        """Whether every row was sent once: from then on only rows in view are read."""
-        self._from = 0
+    def __init__(self, rows: RowsInView, view: CatalogView, asked: Asked) -> None:
+        """Start with a question; an empty search finds all."""
+        self.asked = asked
+        self._all = rows
+        self._view = view
+        self._rows: SharedRows | None = None
+        self._seen: int | None = None
 
-    async def look(self) -> ParametersMessage:
+    async def look(self) -> str:
         """Make the next message: the rows if they are others, and the values that changed."""
-        await self._catalog.refresh()
-        definitions = await self._choose()
-        return {
-            "at_ms": time.time_ns() / 1e6,
-            "search": self.search,
-            "parameters": len(self._catalog.names),
-            "matching": self._matching,
-            "definitions": definitions,
-            "values": self._changed(),
-        }
-
-    async def _choose(self) -> list[ParameterDefinition] | None:
-        key = (self._catalog.revision, self.search)
-        if self._chosen_for == key:
-            return None
-        self._chosen_for = key
-        found = await self._catalog.found(self.search)
-        self._matching = len(found)
-        definitions = [one for name in found[:ROWS_SHOWN] for one in self._definition(name)]
-        self._types = {one["name"]: one["type"] for one in definitions}
-        self._indices = sorted(one["index"] for one in definitions)
-        self._sent = {}
-        self._is_complete = False
-        self._from = 0
-        return definitions
-
-    def _definition(self, name: str) -> list[ParameterDefinition]:
-        """Empty if it has been removed since."""
-        answer = self._catalog.ask("list", {"filter": name, "count": 1})
-        return [_definition(one) for one in answer["parameters"]]
-
-    def _changed(self) -> list[ParameterSample]:
-        """Ask once: values that do not fit into the answer come with the next message."""
-        names = self._in_view()
-        if not names:
-            return []
-        answer = self._catalog.ask("values", {"names": names, "from": self._from})
-        if "error" in answer:  # not even the first value fits: skip it
-            later = self._indices[bisect_left(self._indices, self._from) + 1 :]
-            self._go_on(later[0] if later else None)
-            return []
-        self._go_on(answer["next"])
-        values = (_value(row, self._types[row["name"]]) for row in answer["values"])
-        changed = [value for value in values if self._sent.get(value["index"]) != value]
-        self._sent.update((value["index"], value) for value in changed)
-        return changed
-
-    def _in_view(self) -> list[str]:
-        if not self._is_complete:
-            return list(self._types)
-        first, count = self.view
-        return list(islice(self._types, first, first + count))
-
-    def _go_on(self, index: int | None) -> None:
-        self._from = index or 0
-        self._is_complete = self._is_complete or index is None
+        asked = self.asked
+        rows = self._all.at(self._view, asked.question, asked.first, asked.count)
+        if rows is not self._rows:
+            self._rows, self._seen = rows, None
+        text, self._seen = await rows.after(self._seen)
+        return text
 
 
-def _definition(row: Json) -> ParameterDefinition:
-    """What the engine leaves out is null."""
-    told = part(ParameterDefinition, defaultdict(lambda: None, row))
-    if told["limits"] is not None:
-        told["limits"] = part(AlarmBounds, defaultdict(lambda: None, told["limits"]))
-    return told
+def read_asked(text: str | None) -> Asked | None:
+    """Read what a page asks for; None if it is not understood."""
+    try:
+        told = json.loads(text or "")
+        json.dumps(told, ensure_ascii=False).encode()  # half of a surrogate pair is not text
+    except (ValueError, RecursionError):
+        return None
+    return _asked(DEFAULTS | told) if isinstance(told, dict) else None
 
 
-def _value(row: Json, type_: str) -> ParameterSample:
-    return {
-        "index": row["index"],
-        "value": _shown(row["value"], type_),
-        "time_ms": row["time"] / 1e6,
-        "received_ms": row["received"] / 1e6,
-        "quality": row["quality"],
-        "why": row.get("why"),
-    }
+def _asked(told: dict[str, Any]) -> Asked | None:
+    search, sort, first, count = (told[one] for one in ("search", "sort", "first", "count"))
+    names, only_names = told["names"], told["only_names"]
+    is_question = isinstance(search, str) and is_search(search) and is_sort(sort)
+    is_place = _is_number(first, FIRST_MAX) and _is_number(count, ROWS_MAX)
+    if not (is_question and is_place and _is_names(names) and isinstance(only_names, bool)):
+        return None
+    return Asked(Question(search, sort, tuple(names), only_names), first, count)
 
 
-def _shown(value: Any, type_: str) -> Any:
-    """Convert for the page: bytes in hex, long texts cut, large integers as text."""
-    if type_ == "bytes":
-        return _hex(value)
-    if isinstance(value, int) and abs(value) > EXACT_MAX:
-        return str(value)
-    return value[:TEXT_SHOWN] if isinstance(value, str) else value
+def is_search(search: str) -> bool:
+    """Whether it is a search that is not too long."""
+    return len(search) <= SEARCH_MAX
 
 
-def _hex(coded: str) -> str:
-    """The first bytes in hex, and the number of bytes if there are more."""
-    total = len(coded) // 4 * 3 - coded.count("=", -2)
-    first = base64.b64decode(coded[: (BYTES_SHOWN + 2) // 3 * 4])[:BYTES_SHOWN].hex()
-    return first if total <= BYTES_SHOWN else f"{first}… ({total:,} bytes)"
+def is_sort(sort: object) -> bool:
+    """Whether rows can be sorted so."""
+    return isinstance(sort, str) and sort.removeprefix("-") in SORTS
+
+
+def _is_names(names: object) -> bool:
+    if not isinstance(names, list) or len(names) > NAMES_MAX:
+        return False
+    return all(isinstance(name, str) and len(name) <= NAME_MAX for name in names)
+
+
+def _is_number(number: object, most: int) -> bool:
+    return type(number) is int and 0 <= number <= most

@@ -30,7 +30,7 @@ TOPICS_MAX = 1_024
 """Topics of a rule, and names in it."""
 RULES_MAX = 1_000_000
 EVERYWHERE = ("#", "$SYS/#", "$slipring/to/#")
-AREAS = ("clients", "memory", "log", "requests")
+AREAS = ("clients", "memory", "log", "requests", "alarms", "layouts")
 """What an operator may administer; an administrator may administer `access` and `tokens`, too."""
 
 RuleTuple = tuple[list[str], bool, list[str], list[str]]
@@ -61,7 +61,8 @@ class RuleSection(Section):
         min_length=1,
         max_length=TOPICS_MAX,
         description="Topic filters; `%u` is the user, `%c` the client, `%{NAME}` a claim. For "
-        "`administer` they are areas: clients, memory, log, requests, access, tokens.",
+        "`administer` they are areas: clients, memory, log, requests, alarms, layouts, access, "
+        "tokens.",
     )
 
     _native: NativeRule = PrivateAttr()

@@ -12,6 +12,7 @@ from slipring.control.access_changes import AccessChanges
 from slipring.control.access_merge import with_granted
 from slipring.control.access_places import AccessTables
 from slipring.control.access_store import AccessStore
+from slipring.control.alarm_keeper import AlarmKeeper
 from slipring.control.archive import archive_location, make_archive
 from slipring.control.audit import AuditFields, AuditKind, AuditLine
 from slipring.control.broker_log import BrokerLog
@@ -30,6 +31,7 @@ from slipring.control.question_desk import QuestionDesk
 from slipring.control.receipt import log_lines
 from slipring.control.reload import Reload, applied_text, audit_text, reload, waiting_text
 from slipring.control.row_rates import stream_row
+from slipring.control.sample_ages import AgeSample
 from slipring.control.starting import (
     journal_folder,
     make_audit_folder,
@@ -51,6 +53,7 @@ from slipring.errors import (
 )
 from slipring.native import Engine, Plan, TokenRules, version
 from slipring.status.engine import AwayStatus, OwnerShare, SessionStatus, StartReceipt
+from slipring.status.message import SampleAges
 
 if TYPE_CHECKING:
     from slipring.archive.service import ArchiveService
@@ -94,6 +97,7 @@ class Broker:
         self.access: AccessChanges = AccessChanges(self, store, grants)
         self.tokens.note = self._note_change
         self.log: BrokerLog = BrokerLog(config.name, self.engine)
+        self.alarms: AlarmKeeper = AlarmKeeper(self.engine, config.data, self._note_event)
         try:
             self.log.apply(config.log)
         except ConfigError as error:
@@ -108,6 +112,9 @@ class Broker:
         self.discovery: Discovery = Discovery(config.discovery, self._announce)
         self.away: Cached[list[AwayStatus]] = Cached(lambda: self.engine.away(AWAY_MAX))
         self.owners: Cached[list[OwnerShare]] = Cached(lambda: self.engine.owners(OWNERS_MAX))
+        self.sample_ages: Cached[SampleAges] = Cached(
+            AgeSample(self.engine.ask_table, self._parameters).look
+        )
         self.holders: Cached[list[SessionStatus]] = Cached(
             lambda: self.engine.sessions(HOLDERS_MAX)[0]
         )
@@ -240,6 +247,9 @@ class Broker:
             return self.pulse.trouble or self._trouble
         return trouble(self.engine.status()["journal"])
 
+    def _parameters(self) -> int:
+        return self.engine.status()["table"]["parameters"]
+
     def _announce(self) -> Announcement:
         """What this broker announces to those who look for brokers."""
         return Announcement(
@@ -264,6 +274,7 @@ class Broker:
             asyncio.create_task(self.consumers.run(stop)),
             asyncio.create_task(self.access.watch(stop)),
             asyncio.create_task(self._tls.run(stop)),
+            asyncio.create_task(self.alarms.run(stop)),
             asyncio.create_task(self.tokens.watch(stop)),
         ]
         try:
@@ -301,6 +312,7 @@ class Broker:
             self.log.write(self.overview.add_own_event(kind, text, now_ns))
         if self.pulse.is_busy:
             return  # the calls below would wait for it, and block the event loop
+        self.alarms.poll(now_ns, now_s)
         status = self.engine.status()
         self._report_trouble(trouble(status["journal"]), now_ns)
         if status["journal"]:
@@ -312,6 +324,9 @@ class Broker:
         if prefixes.at_s is None or now_s >= prefixes.at_s + WINDOW_S:
             prefixes.sample(now_s, self.engine.prefixes(PREFIXES_MAX))
             self.overview.streams.sample(now_s, self._streams())
+
+    def _note_event(self, kind: str, text: str, now_ns: int) -> None:
+        self.log.write(self.overview.add_own_event(kind, text, now_ns))
 
     def _streams(self) -> list[dict[str, Any]]:
         answer = self.engine.ask_streams("list", b'{"count": %d}' % STREAMS_SHOWN)

@@ -11,6 +11,7 @@ from slipring.control.access import AccessSection
 from slipring.control.access_folder import read_folder
 from slipring.control.access_places import AccessTables
 from slipring.control.access_store import AccessStore
+from slipring.control.alarms_section import AlarmsSection
 from slipring.control.audit import AuditSection
 from slipring.control.console import ConsoleSection, ListenOrOff, unsafe_console
 from slipring.control.discovery import DiscoverySection
@@ -108,6 +109,7 @@ class Config(Section):
     discovery: DiscoverySection = DiscoverySection()
     journal: JournalSection = JournalSection()
     table: TableSection = TableSection()
+    alarms: AlarmsSection = AlarmsSection()
     limits: LimitsSection = LimitsSection()
     log: LogSection = LogSection()
     durability: tuple[DurabilitySection, ...] = Field(

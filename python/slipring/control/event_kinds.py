@@ -145,6 +145,8 @@ KINDS = {
     "restarted": EventKind(
         "broker", "error", "was started again: ", "more tasks were started again"
     ),
+    "alarm began": EventKind("broker", "warning", "", "more alarms began"),
+    "alarm ended": EventKind("broker", "info", "", "more alarms ended"),
     "panicked": EventKind(
         "broker",
         "error",
@@ -156,5 +158,5 @@ KINDS = {
     "lost": EventKind("broker", "warning", "", "events were lost: too many at once"),
 }
 """Every kind of event. `lost` counts events that were not fetched in time. The control plane itself
-notices `full`, `healed`, `silent`, `answers`, `unarchived`, `archiving`, `rights changed` and
-`rights kept`; the others come from the engine."""
+notices `full`, `healed`, `silent`, `answers`, `unarchived`, `archiving`, `rights changed`,
+`rights kept`, `alarm began` and `alarm ended`; the others come from the engine."""

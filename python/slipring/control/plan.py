@@ -24,6 +24,7 @@ def make_plan(
         journal=config.journal.model_dump() | {"rules": _levels(config.durability)},
         priorities=_levels(config.priority),
         table=config.table.model_dump(),
+        alarms=config.alarms.model_dump(),
         sys_interval_s=config.mqtt.sys_interval_s,
         server_reference=config.mqtt.server_reference or None,
         users={user.name: user.password.get_secret_value() for user in config.user},

@@ -4,7 +4,8 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from slipring.pipeline.section import LengthNs, PipelineSection
+from slipring.alarms import LengthNs
+from slipring.pipeline.section import PipelineSection
 from slipring.pipeline.vehicle_pattern import vehicle_expression
 
 MEGABYTE = 1_000_000

@@ -5,8 +5,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from slipring.alarms import LengthNs, length_or_number
 from slipring.model import AlarmLimits, Parameter
-from slipring.pipeline.section import LengthNs, PipelineSection, length_or_number
+from slipring.pipeline.section import PipelineSection
 
 SAMPLE: Literal["sample"] = "sample"
 DerivedType = Literal["f64", "f32", "bool", "u8", "u16", "u32", "i8", "i16", "i32"]

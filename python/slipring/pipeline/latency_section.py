@@ -2,7 +2,8 @@
 
 from pydantic import Field
 
-from slipring.pipeline.section import LengthNs, PipelineSection
+from slipring.alarms import LengthNs
+from slipring.pipeline.section import PipelineSection
 
 
 class LatencySection(PipelineSection):

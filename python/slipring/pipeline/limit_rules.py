@@ -5,15 +5,15 @@ from typing import Any
 
 import pyarrow as pa
 
+from slipring.alarms import LimitRule, LimitTerms
 from slipring.native import match_topics
-from slipring.pipeline.limits_section import LimitRule, LimitsSection
 from slipring.pipeline.steps.limit_rows import FOREVER, RULE_SCHEMA
 
 Version = Mapping[str, Any]
 """A definition with the offsets `since` and `until`, as the history of definitions has it."""
 
 
-def limit_rules(versions: Iterable[Version], section: LimitsSection) -> pa.Table:
+def limit_rules(versions: Iterable[Version], section: LimitTerms) -> pa.Table:
     """Rows of RULE_SCHEMA. `versions` are those of the history of definitions (`versions`)."""
     known = [*versions]
     names = sorted({one["name"] for one in known})
@@ -26,7 +26,7 @@ def limit_rules(versions: Iterable[Version], section: LimitsSection) -> pa.Table
 
 
 def _rows(
-    version: Version, rule: LimitRule | None, section: LimitsSection
+    version: Version, rule: LimitRule | None, section: LimitTerms
 ) -> Iterable[dict[str, Any]]:
     declared = version.get("limits") or {} if section.definitions else {}
     thresholds = {**declared, **(rule.thresholds() if rule else {})}

@@ -2,7 +2,8 @@
 
 from pydantic import Field
 
-from slipring.pipeline.section import LengthNs, PipelineSection
+from slipring.alarms import LengthNs
+from slipring.pipeline.section import PipelineSection
 
 DAY_NS = 86_400_000_000_000
 SECOND_NS = 1_000_000_000

@@ -27,6 +27,13 @@ class ClientsDone(TypedDict):
     unknown: Annotated[list[str], "There are no such clients."]
 
 
+class AlarmsDone(TypedDict):
+    """To which alarms something was done."""
+
+    done: Annotated[list[str], "To these."]
+    unknown: Annotated[list[str], "There are no such alarms."]
+
+
 class LoginAnswer(TypedDict):
     """Who has logged in. The cookie is in the head of the answer."""
 

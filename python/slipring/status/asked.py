@@ -10,6 +10,15 @@ NUMBER_MAX = 999_999_999
 TIME_MAX = (1 << 63) - 1
 ROWS_MAX = 200
 """Rows of one search."""
+FIRST_MAX = 2**32
+NAME_MAX = 1_024
+PARAMETERS_MAX = 200
+"""Names of one search."""
+SERIES_MAX = 24
+VALUES_MAX = 500
+TIME_MS = Between(0, 9_999_999_999_999)
+"""A time in milliseconds since 1970."""
+ParametersSort = Literal["name", "state", "age", "rate", "-name", "-state", "-age", "-rate"]
 SEARCH_MAX = 1_000
 """Characters of a search."""
 NAMED_MAX = 1_000
@@ -24,14 +33,101 @@ class ParametersQuery(TypedDict, total=False):
         "A filter with wildcards, or a part of the name; all if it is left out.",
         Between(0, SEARCH_MAX),
     ]
+    sort: Annotated[ParametersSort, "What rows are sorted by; `-`: the other way round."]
+    first: Annotated[int, "The first row, from 0.", Between(0, FIRST_MAX)]
+    count: Annotated[int, "So many rows.", Between(0, ROWS_MAX)]
+    name: Annotated[list[str], "Only these; may be repeated.", Between(0, PARAMETERS_MAX)]
 
 
 class ParametersAsked(TypedDict, total=False):
     """What a page that watches parameters sends."""
 
     search: Annotated[str, "As in the query.", Between(0, SEARCH_MAX)]
-    first: Annotated[int, "The first row in view.", Between(0, ROWS_MAX)]
+    sort: Annotated[ParametersSort, "As in the query."]
+    first: Annotated[int, "The first row in view.", Between(0, FIRST_MAX)]
     count: Annotated[int, "How many rows are in view.", Between(0, ROWS_MAX)]
+    names: Annotated[list[str], "Names that the page marks.", Between(0, PARAMETERS_MAX)]
+    only_names: Annotated[bool, "Whether only those are searched."]
+
+
+class PartsAsked(TypedDict):
+    """Which lists of the live message a page shows."""
+
+    parts: Annotated[list[str], "Names of fields, such as `clients`."]
+
+
+class BranchesQuery(TypedDict, total=False):
+    """Below which level of names."""
+
+    path: Annotated[str, "The levels above; the first level if left out.", Between(0, NAME_MAX)]
+
+
+class ParameterQuery(TypedDict):
+    """Which parameter."""
+
+    name: Annotated[str, "Its name.", Between(1, NAME_MAX)]
+
+
+class _NamesQuery(TypedDict):
+    name: Annotated[list[str], "A parameter; may be repeated, 24 at most.", Between(1, SERIES_MAX)]
+
+
+class HistoryQuery(_NamesQuery, total=False):
+    """Which parameters, over which time."""
+
+    from_ms: Annotated[float, "From when, since 1970; five minutes before the end.", TIME_MS]
+    to_ms: Annotated[float, "Until when; now if left out.", TIME_MS]
+    width: Annotated[int, "At most so many buckets.", Between(1, 4_000)]
+
+
+class _ValuesNames(TypedDict):
+    name: Annotated[list[str], "A parameter; may be repeated, 500 at most.", Between(1, VALUES_MAX)]
+
+
+class ValuesQuery(_ValuesNames, total=False):
+    """Which parameters, at which time."""
+
+    at_ms: Annotated[float, "The time, since 1970; now if left out.", TIME_MS]
+
+
+class SamplesAsked(TypedDict):
+    """What a page draws."""
+
+    names: Annotated[list[str], "Parameters, 128 at most.", Between(0, 128)]
+    step_ms: Annotated[float, "The length of a bucket, 1 to 60,000."]
+
+
+class AlarmsQuery(TypedDict, total=False):
+    """Which alarms."""
+
+    state: Annotated[
+        Literal["active", "ended", "unacknowledged", "shelved", "history"],
+        "Those in this state; `history`: those that are over.",
+    ]
+
+
+class AlarmIdsBody(TypedDict):
+    """Which alarms."""
+
+    ids: Annotated[list[str], "What names them in the list.", Between(1, NAMED_MAX)]
+
+
+class AcknowledgeBody(AlarmIdsBody, total=False):
+    """Which alarms somebody has seen."""
+
+    comment: Annotated[str, "What they write about them."]
+
+
+class ShelveBody(AlarmIdsBody):
+    """Which alarms are set aside for a time."""
+
+    seconds: Annotated[float, "How long: more than 0, seven days at most."]
+
+
+class CommentBody(AlarmIdsBody):
+    """What somebody writes about alarms."""
+
+    comment: Annotated[str, "The text."]
 
 
 class SessionsQuery(TypedDict, total=False):

@@ -2,6 +2,7 @@
 
 from typing import Annotated, Literal, TypedDict
 
+from slipring.status.alarms import AlarmSummary
 from slipring.status.console import ConsoleFigures, LoginFigures
 from slipring.status.description import Counter, Gauge
 from slipring.status.engine import (
@@ -169,8 +170,18 @@ class TableRates(TypedDict):
     refused_s: Annotated[float, "Refused per second."]
 
 
-class TableFigures(TableStatus, TableRates):
-    """The current value table, with rates."""
+class SampleAges(TypedDict):
+    """How old samples are when the broker has them: the broker's clock minus the source's."""
+
+    aged: Annotated[int, "Parameters whose newest samples were looked at for this: at most 512."]
+    age_p50_ms: Annotated[
+        float | None, "Half of them are at most so old on arrival; null if there is none."
+    ]
+    age_p99_ms: Annotated[float | None, "99 of 100 of them are at most so old on arrival."]
+
+
+class TableFigures(TableStatus, TableRates, SampleAges):
+    """The current value table, with rates and ages."""
 
 
 class StreamRate(TypedDict):
@@ -274,6 +285,7 @@ class LiveMessage(BrokerFigures):
     broker: Annotated[BrokerSummary, "Which broker it is, and its journal."]
     rates: Annotated[TrafficCounts, "Per second, over the last second."]
     table: Annotated[TableFigures, "The current value table."]
+    alarms: Annotated[AlarmSummary, "The [alarms](alarms.md): how many."]
     streams: Annotated[StreamFigures, "The [streams](streams.md)."]
     requests: Annotated[RequestFigures, "The [requests](requests.md)."]
     clients: Annotated[list[ClientStatus], "At most 500, longest connected first."]
@@ -332,6 +344,7 @@ class Scrape(TypedDict):
         "the start; nothing before the first one.",
         Gauge("requests_answer_seconds", "quantile"),
     ]
+    alarms: Annotated[AlarmSummary, "The [alarms](alarms.md)."]
     console: Annotated[ConsoleFigures, "The console's own connections."]
     logins: Annotated[LoginFigures, "Logins to the console."]
     log_servers: Annotated[list[LogServerStatus], "The log servers."]

@@ -129,6 +129,25 @@ class SubscriberStatus(TypedDict):
     priority: Annotated[str | None, "The priority of messages that name none."]
 
 
+class SelectionStatus(TypedDict):
+    """One [selection](table.md#select) that has a parameter."""
+
+    client_id: Annotated[str, "The client."]
+    connected: Annotated[bool, "Whether it is connected."]
+    filter: Annotated[str, "What it selects by."]
+    rate_hz: Annotated[
+        float | None, "The newest values at most so often; null if it is sent every sample."
+    ]
+
+
+class PublisherStatus(TypedDict):
+    """One client that declared parameters."""
+
+    client_id: Annotated[str, "The client."]
+    connected: Annotated[bool, "Whether it publishes them now."]
+    ranges: Annotated[list[tuple[int, int]], "Ranges of indices: the first, and how many."]
+
+
 class TopicStatus(TypedDict):
     """One topic: what came on it, and who is subscribed to it."""
 
@@ -142,6 +161,8 @@ class TopicStatus(TypedDict):
     last_bytes: Annotated[int | None, "Bytes of its payload."]
     subscribers: Annotated[list[SubscriberStatus], "The subscriptions that match it."]
     subscribers_total: Annotated[int, "How many there are."]
+    selections: Annotated[list[SelectionStatus], "If it is a parameter, the selections with it."]
+    selections_total: Annotated[int, "How many there are."]
 
 
 class RequestCount(TypedDict):

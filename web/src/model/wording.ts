@@ -88,10 +88,10 @@ export function payload(text: string | null, size: number): string {
 
 /**
  * Shows control and direction-changing characters by their code point, so that a name cannot pose as another one.
- * The two joiners stay: real scripts need them.
+ * The two joiners stay: real scripts need them. A name that looks like such a code itself is shown by one, too.
  */
 export function legible(name: string): string {
-  return name.replace(/(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (hidden) => {
+  return name.replace(/(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|‹(?=U\+|no name›)/gu, (hidden) => {
     const code = (hidden.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
     return `‹U+${code}›`;
   });

@@ -3,7 +3,8 @@ import type { LiveConnection } from "../live-connection.ts";
 import type { ParametersMessage } from "../model/contract.ts";
 import type { ParameterStore } from "../model/parameter-store.ts";
 import { ParametersPanel } from "../views/parameters-panel.ts";
-import type { Page } from "./page.ts";
+import { QuickLook } from "../views/quick-look.ts";
+import type { Page, PageContext } from "./page.ts";
 import { SectionPage } from "./section-page.ts";
 
 interface Overview {
@@ -23,6 +24,21 @@ export function overview(
     },
     moved: requestRender,
   });
-  const page = new SectionPage("", "Overview", ({ state }, now_ms) => panel.render(store, state.latest, now_ms));
+  const page = new OverviewPage("", "Overview", ({ state }, now_ms) => panel.render(store, state.latest, now_ms));
   return { page, panel };
+}
+
+/** The sections, and plots above them while the page is shown. */
+class OverviewPage extends SectionPage {
+  readonly #quickLook = new QuickLook();
+
+  override show(root: HTMLElement, context: PageContext): void {
+    super.show(root, context);
+    this.#quickLook.show(context.widgets);
+  }
+
+  override hide(): void {
+    super.hide();
+    this.#quickLook.hide();
+  }
 }

@@ -2,6 +2,7 @@
 import type { ConsoleState } from "../model/console-state.ts";
 import type { ConsoleVisitor } from "../model/contract.ts";
 import type { TimeControl } from "../model/time-control.ts";
+import type { WidgetContext } from "../widgets/widget.ts";
 
 /** What the console gives to each of its pages. */
 export interface PageContext {
@@ -9,6 +10,8 @@ export interface PageContext {
   readonly state: ConsoleState;
   /** Which time is shown, on every page. */
   readonly time: TimeControl;
+  /** What widgets need: samples, definitions, time and cursors. */
+  readonly widgets: WidgetContext;
   /** Who looks; null until the broker has said it. */
   readonly visitor: () => ConsoleVisitor | null;
   /** Asks for a drawing with the next animation frame. */

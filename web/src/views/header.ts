@@ -1,6 +1,7 @@
 // The broker's name and address, and whether what the page shows is current.
 import type { BrokerSummary } from "../model/contract.ts";
 import type { ConnectionCondition, Freshness } from "../model/connection-state.ts";
+import { alarm } from "../model/journal-wording.ts";
 import { duration, legible } from "../model/wording.ts";
 import { copyText } from "./clipboard.ts";
 import { part, setData, setText } from "./page.ts";
@@ -25,6 +26,7 @@ export class PageHeader {
   readonly #connection = part("connection");
   readonly #announcement = part("announcement");
   readonly #notice = part("notice");
+  readonly #alarm = part("journal-alarm");
   #address = "";
 
   constructor() {
@@ -38,6 +40,7 @@ export class PageHeader {
     setText(this.#name, legible(broker.name));
     setText(this.#version, broker.version);
     setText(this.#uptime, duration(broker.uptime_s + since_heard_s));
+    this.#renderAlarm(alarm(broker.journal));
     if (this.#address === broker.mqtt) return;
     this.#address = broker.mqtt;
     this.#mqtt.textContent = legible(broker.mqtt);
@@ -53,6 +56,12 @@ export class PageHeader {
     const title = freshness.shown_age === null ? "Slipring" : `${name} · Slipring`;
     const marked = freshness.stale ? `(stale) ${title}` : title;
     if (document.title !== marked) document.title = marked;
+  }
+
+  /** The journal cannot keep its promise: every page says so. */
+  #renderAlarm(line: string | null): void {
+    this.#alarm.hidden = line === null;
+    setText(this.#alarm, line ?? "");
   }
 
   #renderNotice(freshness: Freshness, problem: string | null): void {

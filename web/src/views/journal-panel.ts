@@ -1,4 +1,4 @@
-// The journal: what is promised, what there is, who reads it, what the start found; and a red line when it is in trouble.
+// The journal: what is promised, what there is, who reads it, what the start found.
 import type { JournalSummary, LiveMessage } from "../model/contract.ts";
 import * as wording from "../model/journal-wording.ts";
 import { count } from "../model/wording.ts";
@@ -15,7 +15,6 @@ const FACTS: [string, (journal: JournalSummary) => string][] = [
 ];
 
 export class JournalPanel {
-  readonly #alarm = part("journal-alarm");
   readonly #facts = part("journal-facts");
   readonly #meter = part<HTMLMeterElement>("journal-meter");
   readonly #damage = part("journal-damage");
@@ -26,17 +25,11 @@ export class JournalPanel {
   render(latest: LiveMessage | null, now_ms: number): void {
     if (latest === null) return;
     const journal = latest.broker.journal;
-    this.#renderAlarm(wording.alarm(journal));
     for (const [name, say] of FACTS) this.#renderFact(name, say(journal));
     this.#renderMeter(wording.fullness(journal));
     this.#renderDamage(wording.damage(journal.receipt));
     this.#levels.render(wording.levels(journal).map((cells, index) => ({ key: String(index), cells })));
     this.#renderConsumers(journal, now_ms);
-  }
-
-  #renderAlarm(line: string | null): void {
-    this.#alarm.hidden = line === null;
-    setText(this.#alarm, line ?? "");
   }
 
   #renderFact(name: string, text: string): void {

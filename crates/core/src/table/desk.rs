@@ -97,6 +97,7 @@ impl Desk for Table {
         let added = &added.union(revived);
         for set in [added, changed, removed] {
             self.current.define(set, &self.registry.entries);
+            self.alarms.define(set, &self.registry.entries, at.now_ns);
         }
         let Self { registry, current, groups, readers, .. } = self;
         if !added.is_empty() || !removed.is_empty() {

@@ -48,7 +48,9 @@ pub use frames::{
     FRAME_RUNS_MAX, FRAME_SAMPLES_MAX, INFLATED_BYTES_FREE, INFLATED_BYTES_MAX, frame_steps,
     inflated_bytes_max, read_frame,
 };
-pub use groups::{Choice, FirstValues, GroupLimits, Groups, Narrowing, TableState, frame_topic};
+pub use groups::{
+    Choice, FirstValues, GroupLimits, Groups, Narrowing, Selector, TableState, frame_topic,
+};
 pub use labels::Labels;
 pub use lists::ListId;
 pub use names::Names;

@@ -14,10 +14,14 @@ use super::{
     plain_sample,
 };
 use crate::access::{ClientRights, Right};
+use crate::alarms::AlarmJudge;
 use crate::{Holder, Limit, ParameterIndex, Plan, SessionKey};
 
 /// The most bytes that all selections of every sample gather together. From half of it on, nothing waits for a beat.
 const GATHERED_BYTES_MAX: usize = 256 << 20;
+
+/// Parameters that are judged by other rules of alarms at a time.
+const JUDGED_AT_ONCE: u32 = 1_024;
 
 /// The parameters, their newest values, and the subscriptions to them.
 #[derive(Debug)]
@@ -30,6 +34,8 @@ pub struct Table {
     pub groups: Groups,
     /// Plain subscriptions to parameters.
     pub readers: PlainReaders,
+    /// Judges samples against limits.
+    pub alarms: AlarmJudge,
     /// Lists that clients chose.
     pub(super) lists: Lists,
     /// Parameters without a publisher that are still to become stale.
@@ -59,6 +65,8 @@ impl Table {
         let all = registry.entries.iter_from(ParameterIndex::new(0));
         let all: RangeSet = all.map(|(index, _)| index.get()).collect();
         current.define(&all, &registry.entries);
+        let mut alarms = AlarmJudge::new(Arc::clone(&plan.alarms));
+        alarms.define(&all, &registry.entries, 0); // nothing is removed
         let remembered_bytes = plan.limits.selection_bytes;
         let room = GroupLimits { gathered_bytes: GATHERED_BYTES_MAX, remembered_bytes };
         let groups = Groups::new(registry.entries.id(), plan.table.beat_ms, room);
@@ -67,6 +75,7 @@ impl Table {
             current,
             groups,
             readers: PlainReaders::default(),
+            alarms,
             lists: Lists::default(),
             orphaned: RangeSet::new(),
             is_going_stale: false,
@@ -79,6 +88,16 @@ impl Table {
         self.groups.set_remembered_bytes_max(plan.limits.selection_bytes);
     }
 
+    /// Judges some parameters again by the rules of alarms in force, from an index on. Returns where to continue, until all
+    /// were.
+    pub fn judge_again(&mut self, from: ParameterIndex, now_ns: i64) -> Option<ParameterIndex> {
+        let end = from.get().saturating_add(JUDGED_AT_ONCE);
+        let part: RangeSet = std::iter::once(from.get()..end).collect();
+        let known = self.registry.entries.end().get();
+        self.alarms.define(&part, &self.registry.entries, now_ns);
+        (end < known).then(|| ParameterIndex::new(end))
+    }
+
     /// Accepts a frame that a session published, as a whole or not at all.
     pub fn take_frame(
         &mut self,
@@ -87,13 +106,14 @@ impl Table {
         at: ClockReading,
         plan: &Plan,
     ) -> Result<(), SampleRefused> {
-        let Self { registry, current, groups, readers, .. } = self;
+        let Self { registry, current, groups, readers, alarms, .. } = self;
         check(registry, current, session, view, at, plan)?;
         let skew_ns = view.header.hops.map_or(0, |hops| hops.skew_ns);
         let published_ns = view.header.sent_ns.saturating_add(skew_ns);
         let hops = Hops { published_ns, received_ns: at.now_ns, skew_ns };
         for run in view.runs() {
             current.apply(&run, at);
+            alarms.take_run(&run);
             let state = state(registry, current, at);
             groups.offer(&run, Some(hops), &state);
             readers.offer(&run, session, current.change(), at.now_ms);
@@ -120,6 +140,7 @@ impl Table {
         check_time(read.time_ns, at, &plan.table)?;
         check_room(&self.current, self.current.growth_by(&read.of(parameter)), plan)?;
         self.current.set(&read.of(parameter), at);
+        self.alarms.take_sample(&read.of(parameter));
         self.readers.take_text(parameter, self.current.change());
         let one: RangeSet = std::iter::once(parameter.get()).collect();
         let (groups, state) = self.groups_at(at);

@@ -1,5 +1,6 @@
 //! The current value table that all connections share, under one lock, and the clients behind its selections.
 
+pub(crate) mod alarms;
 pub(crate) mod beat;
 pub(crate) mod choosing;
 pub(crate) mod readers;
@@ -113,6 +114,7 @@ impl SharedTable {
     pub fn follow(&self, plan: &Plan) {
         self.lock().table.follow(plan);
         self.unlocked.sooner.notify_one();
+        self.follow_alarms(plan);
     }
 
     /// Sends frames that are due after samples came, and tells the beat when the next are due. The beat sends text.

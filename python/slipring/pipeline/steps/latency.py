@@ -17,7 +17,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from slipring.pipeline.section import parse_length
+from slipring.alarms import parse_length
 from slipring.pipeline.steps.latency_rows import (
     BUCKET_RATIO,
     LATENCY_SCHEMA,

@@ -20,15 +20,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from slipring.alarms import LEVELS, LIMITS
 from slipring.pipeline.steps.numbers import Floats, Ints, floats, group_starts, ints
 from slipring.pipeline.steps.partial_rows import STATUS_BAD
 
 Bools = NDArray[np.bool_]
 
-LIMITS = ("low_critical", "low", "high", "high_critical")
-LEVELS = {
-    "low_critical": "critical", "low": "warning", "high": "warning", "high_critical": "critical",
-}  # fmt: skip
 FOREVER = np.iinfo(np.int64).max
 
 RULE_SCHEMA = pa.schema(

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from slipring.pipeline.section import parse_length
+from slipring.alarms import parse_length
 from slipring.pipeline.steps.partial_rows import PARTIAL_SCHEMA, coarsened, combined, partials_of
 
 SAMPLE_COLUMNS = (

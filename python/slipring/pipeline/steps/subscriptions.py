@@ -18,8 +18,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from slipring.alarms import parse_length
 from slipring.model.arrival_report import ARRIVALS_TOPIC
-from slipring.pipeline.section import parse_length
 from slipring.pipeline.steps.subscription_rows import (
     ARRIVAL_SCHEMA,
     JUDGED_SCHEMA,

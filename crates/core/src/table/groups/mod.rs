@@ -25,6 +25,7 @@ mod remembered;
 mod scratch;
 mod sending;
 mod text_backlog;
+mod watching;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -33,6 +34,7 @@ use slipring_wire::frame::{Hops, RangeSet, RunView};
 
 pub use choice::{Choice, FirstValues};
 pub use head::frame_topic;
+pub use watching::Selector;
 
 use self::charges::GroupCharges;
 use self::format::{FrameContext, SampleHops};

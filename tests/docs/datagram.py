@@ -1,0 +1,13 @@
+"""`nc -u -w 1 HOST PORT` for machines without it: one datagram from standard input, and its answer."""
+
+import socket
+import sys
+
+PATIENCE_S = 60
+
+if __name__ == "__main__":
+    host, port = sys.argv[-2:]
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asker:
+        asker.settimeout(PATIENCE_S)
+        asker.sendto(sys.stdin.buffer.read(), (host, int(port)))
+        sys.stdout.buffer.write(asker.recv(65_535))

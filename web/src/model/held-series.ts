@@ -1,0 +1,117 @@
+// One series of the store: a fine and a coarse page of the past, and the ring of the present. Widgets see its slice only.
+import { array, asNumber, type HistoryPage } from "./history-answer.ts";
+import type { ShownView, Stretch } from "./history-plan.ts";
+import { SampleRing } from "./sample-ring.ts";
+import { SeriesSlice } from "./series-slice.ts";
+
+interface HeldPage {
+  readonly page: HistoryPage;
+  readonly asked: Stretch;
+}
+
+export class HeldSeries {
+  fine: HeldPage | null = null;
+  coarse: HeldPage | null = null;
+  /** From then on the ring has every sample in steps that are fine enough; infinite until it is known. */
+  seam_ms = Number.POSITIVE_INFINITY;
+  revision = 1;
+  /** Made with the first sample: a series of which nothing comes needs none. */
+  #ring: SampleRing | null = null;
+  #step_ms: number | null = null;
+  readonly #slice = new SeriesSlice();
+  #sliceOf: [revision: number, from_ms: number, to_ms: number] = [0, 0, 0];
+
+  get state() {
+    const page = this.fine?.page ?? this.coarse?.page;
+    return {
+      unit: page?.unit ?? "",
+      type: page?.type ?? "",
+      origin: page?.origin ?? ("none" as const),
+      is_cut: page?.is_cut ?? false,
+      is_known: page !== undefined,
+    };
+  }
+
+  get bytes(): number {
+    const ring = this.#ring ? 4 * this.#ring.times.byteLength : 0;
+    const pages = [this.fine, this.coarse].reduce((sum, held) => sum + 4 * (held?.page.times.byteLength ?? 0), 0);
+    return ring + pages + 4 * this.#slice.times.byteLength;
+  }
+
+  /** The step in which samples come from now on; null if none come. A finer one begins a new stretch of the ring. */
+  setStep(step_ms: number | null): void {
+    if (step_ms === this.#step_ms) return;
+    if (this.#step_ms === null || (step_ms !== null && step_ms < this.#step_ms * 0.7)) this.breakOff();
+    this.#step_ms = step_ms;
+  }
+
+  /** What the ring has does not lead up to what comes next. */
+  breakOff(): void {
+    this.seam_ms = Number.POSITIVE_INFINITY;
+  }
+
+  /** The broker's clock was set back: what came before it would hide what comes now. */
+  forget(): void {
+    this.#ring?.clear();
+    this.breakOff();
+  }
+
+  /** The broker has sent what came until this time. */
+  hear(at_ms: number): void {
+    if (this.seam_ms === Number.POSITIVE_INFINITY && this.#step_ms !== null) this.seam_ms = at_ms;
+  }
+
+  /** Takes a row of `/api/samples`. */
+  take(row: Record<string, unknown>, step_ms: number): void {
+    const times = array(row, "t");
+    const last = array(row, "last");
+    const min = Array.isArray(row["min"]) && row["min"].length === times.length ? row["min"] : last;
+    const max = Array.isArray(row["max"]) && row["max"].length === times.length ? row["max"] : last;
+    this.#ring ??= new SampleRing();
+    for (let at = 0; at < times.length; at += 1) {
+      const value = last[at];
+      if (typeof value === "string" && Number.isNaN(asNumber(value))) this.#ring.appendText(asNumber(times[at]), value);
+      else this.#ring.append(asNumber(times[at]), asNumber(min[at]), asNumber(max[at]), asNumber(value), step_ms);
+    }
+    this.revision += 1;
+  }
+
+  keep(page: HistoryPage, asked: Stretch, isCoarse: boolean): void {
+    if (isCoarse) this.coarse = { page, asked };
+    else this.fine = { page, asked };
+    this.revision += 1;
+  }
+
+  /** Put together anew only if there are other samples or another time. */
+  slice(view: ShownView | null): SeriesSlice {
+    if (view === null) return this.#slice;
+    const [revision, from_ms, to_ms] = this.#sliceOf;
+    if (revision === this.revision && from_ms === view.from_ms && to_ms === view.to_ms) return this.#slice;
+    this.#sliceOf = [this.revision, view.from_ms, view.to_ms];
+    this.#slice.clear();
+    this.#compose(view);
+    return this.#slice;
+  }
+
+  /** Coarse where there is nothing better, then fine, then what came live. */
+  #compose(view: ShownView): void {
+    const ring = this.#ring;
+    const end_ms = view.to_ms + (view.to_ms - view.from_ms) * 0.02;
+    const cut_ms = ring && ring.length > 0 && view.mode === "live" ? this.#ringBegin(ring) : end_ms;
+    const fine = this.fine && overlaps(this.fine.asked, view) ? this.fine : null;
+    if (this.coarse) this.#slice.addPage(this.coarse.page, view.from_ms, Math.min(cut_ms, fine?.asked.from_ms ?? cut_ms));
+    if (fine) this.#slice.addPage(fine.page, view.from_ms, Math.min(cut_ms, end_ms));
+    if (this.coarse && fine) this.#slice.addPage(this.coarse.page, fine.asked.to_ms, cut_ms);
+    if (ring) this.#slice.addRing(ring, view.from_ms, end_ms, this.#step_ms ?? 0);
+  }
+
+  /** Where the ring takes over from the pages. */
+  #ringBegin(ring: SampleRing): number {
+    const isHealed = this.fine !== null && this.fine.asked.to_ms >= this.seam_ms;
+    return isHealed ? Math.max(this.seam_ms, ring.oldest_ms) : ring.oldest_ms;
+  }
+}
+
+function overlaps(asked: Stretch, view: ShownView): boolean {
+  return asked.from_ms < view.to_ms && asked.to_ms > view.from_ms;
+}
