@@ -15,12 +15,14 @@ import "./style/time-bar.css";
 import "./style/plots.css";
 import "./style/instruments.css";
 import "./style/layouts.css";
+import "./style/health.css";
 import { fetchVisitor } from "./console-request.ts";
 import { LiveConnection } from "./live-connection.ts";
 import { ConsoleState } from "./model/console-state.ts";
 import { type ConsoleVisitor, LiveMessage, ParametersMessage } from "./model/contract.ts";
 import { freshness } from "./model/connection-state.ts";
 import { ParameterStore } from "./model/parameter-store.ts";
+import { type LivePart, livePath, partsOf, partsRequest } from "./model/live-parts.ts";
 import { parse } from "./model/shape.ts";
 import { TimeControl } from "./model/time-control.ts";
 import { admission, endReason, hasEnded } from "./model/visitor-wording.ts";
@@ -32,12 +34,14 @@ import { brokerPage, clientsPage, eventsPage, requestsPage, storagePage, topicsP
 import { fetchRange } from "./series-feed.ts";
 import { AddressTime } from "./shell/address-time.ts";
 import { ClockChip } from "./shell/clock-chip.ts";
-import { HelpDialog } from "./shell/help-dialog.ts";
 import { Navigation } from "./shell/navigation.ts";
 import { Router } from "./shell/router.ts";
 import { TimeBar } from "./shell/time-bar.ts";
 import { listenToKeys } from "./shell/time-keys.ts";
+import { ShortcutKeys } from "./shell/shortcut-keys.ts";
+import { Theme } from "./shell/theme.ts";
 import { PageHeader } from "./views/header.ts";
+import { HealthLine } from "./views/health-line.ts";
 import { LoginForm } from "./views/login-form.ts";
 import { part } from "./views/page.ts";
 import { consoleWidgets } from "./widgets/console-widgets.ts";
@@ -55,13 +59,16 @@ const PROVIDER_FAILED = "#login-failed";
 
 const state = new ConsoleState();
 let frame = 0;
+/** What the broker was asked for last. */
+let liveParts: readonly LivePart[] = [];
 /** Who looks at the page; null until the broker has said it. */
 let visitor: ConsoleVisitor | null = null;
 
 const liveConnection = new LiveConnection({
-  path: () => "api/live",
+  path: () => livePath(liveParts),
   parse: (text) => parse(LiveMessage, text),
   receive: (message, first) => {
+    if (first) liveConnection.send(partsRequest(liveParts));
     state.receive(message, first, performance.now());
     renderSoon();
   },
@@ -84,15 +91,13 @@ const time = new TimeControl();
 const addressTime = new AddressTime(time);
 /** The broker's clock, once it is known and the address has said which time it wants. */
 const now = () => (addressTime.isPending ? null : state.clock.now(performance.now()));
-const help = new HelpDialog();
-const timeBar = new TimeBar(time, { fetchRange, moved: requestRender, help: () => help.show() });
+const timeBar = new TimeBar(time, { fetchRange, moved: requestRender });
 const widgets = consoleWidgets({ state, time, now, closed: onClosed });
 /** Pages whose widgets follow the time. */
 const TIMED_PAGES = ["", "plots", "layouts"];
 const header = new PageHeader();
 const clock = new ClockChip();
 const login = new LoginForm();
-const widgets = consoleWidgets({ state, time, now: () => state.clock.now(performance.now()), closed: onClosed });
 const parameters = overview(parameterStore, () => parametersConnection, requestRender);
 
 /** In the order of the navigation; the first is shown where the address names none. */
@@ -109,11 +114,15 @@ const pages: readonly Page[] = [
 ];
 const context: PageContext = { state, time, widgets: widgets.context, visitor: () => visitor, requestRender };
 const navigation = new Navigation(pages);
+new ShortcutKeys(pages);
 const router = new Router(pages, part("main"), context, (page) => {
   navigation.mark(page);
   timeBar.show(TIMED_PAGES.includes(page.path));
   addressTime.follow();
 });
+const health = new HealthLine();
+new Theme(requestRender);
+listenToKeys({ time, cursors: widgets.context.cursors, now: () => (timeBar.isShown ? now() : null), moved: requestRender });
 
 function requestRender(): void {
   if (frame === 0) frame = requestAnimationFrame(render);
@@ -138,9 +147,19 @@ function render(local_ms: number): void {
   addressTime.render(live_ms, timeBar.isShown);
   clock.render(time, live_ms);
   timeBar.render(live_ms);
+  health.render(state.latest);
   router.render(live_ms ?? 0);
+  askForParts();
   const problem = liveConnection.problem ?? parametersConnection.problem;
   header.renderFreshness(freshness(liveConnection.state, state.clock.heard_at_ms, local_ms), problem);
+}
+
+/** The pages that need lists also while others are shown say so themselves. */
+function askForParts(): void {
+  const wanted = partsOf(router.shown?.parts?.() ?? [], ...pages.map((page) => page.partsBeyond?.() ?? []));
+  if (wanted.join() === liveParts.join()) return;
+  liveParts = wanted;
+  liveConnection.send(partsRequest(wanted));
 }
 
 function renderBroker(local_ms: number): void {
@@ -219,7 +238,6 @@ async function begin(): Promise<void> {
   parametersConnection.open();
 }
 
-listenToKeys({ time, cursors: widgets.context.cursors, now: () => (timeBar.isShown ? now() : null), moved: requestRender, help: () => help.show() });
 part("skip").addEventListener("click", (event) => {
   event.preventDefault();
   part("main").focus();
