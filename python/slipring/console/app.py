@@ -16,6 +16,7 @@ from slipring.console.access import access_routes
 from slipring.console.alarms import alarm_routes
 from slipring.console.audit import audit_routes
 from slipring.console.authenticator import Authenticator
+from slipring.console.broker_state import state_routes
 from slipring.console.history_routes import history_of, history_routes
 from slipring.console.layouts import layout_routes
 from slipring.console.listener import ConsoleListener
@@ -96,6 +97,7 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
         *history_routes(broker, history),
         *samples_routes(broker, authenticator, SamplesFeed(history)),
         quick_look_route(broker),
+        *state_routes(broker),
         *operator_routes(broker),
         *layout_routes(broker),
         *request_routes(broker),

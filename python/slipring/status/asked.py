@@ -140,6 +140,20 @@ class SessionsQuery(TypedDict, total=False):
     most: Annotated[int, "So many at most, of 1,000.", Between(0, NUMBER_MAX)]
 
 
+class ClientsQuery(TypedDict, total=False):
+    """How many clients."""
+
+    most: Annotated[int, "So many at most, of 500.", Between(0, NUMBER_MAX)]
+
+
+class TopicsQuery(TypedDict, total=False):
+    """Which topics."""
+
+    filter: Annotated[str, "Those that this filter matches; all if left out.", Between(1, 65_535)]
+    after: Annotated[str, "Those behind this name: `next` of the page before."]
+    most: Annotated[int, "So many at most, of 500; 100 if left out.", Between(0, NUMBER_MAX)]
+
+
 class RequestsQuery(TypedDict, total=False):
     """Which requests."""
 
