@@ -135,7 +135,7 @@ async def test_what_is_no_search_ends_the_connection_and_nothing_else(
 
 async def test_a_search_that_is_too_long_is_refused_in_words(shared_broker: RunningBroker) -> None:
     answer = await ask(shared_broker, {"search": "x" * 1_001})
-    assert (answer.status_code, answer.text) == (400, "a search has at most 1000 characters\n")
+    assert (answer.status_code, answer.text) == (400, "'search' has 0 to 1,000 characters\n")
 
 
 @pytest.mark.parametrize(
