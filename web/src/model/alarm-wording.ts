@@ -1,4 +1,5 @@
 // Alarms in words. Pure; what comes from strangers is made legible here and goes in as text elsewhere.
+import { unitText } from "./unit-wording.ts";
 import type { ShownAlarm } from "./contract.ts";
 import { duration, legible, reading, timeOfDay } from "./wording.ts";
 
@@ -23,7 +24,7 @@ export function levelMark({ level, state }: ShownAlarm): string {
   return state === "active" ? filled : hollow;
 }
 
-/** `far above its limit: 905 Cel, limit 900 Cel`. */
+/** `far above its limit: 905 °C, limit 900 °C`. */
 export function reason(alarm: ShownAlarm): string {
   const value = alarm.value === null ? "" : `: ${measured(alarm.value, alarm.unit)}`;
   const threshold = alarm.threshold === null ? "" : `, limit ${measured(alarm.threshold, alarm.unit)}`;
@@ -64,5 +65,5 @@ export function parameterAddress(parameter: string): string {
 }
 
 function measured(value: number, unit: string | null): string {
-  return unit === null ? reading(value) : `${reading(value)} ${legible(unit)}`;
+  return unit === null ? reading(value) : `${reading(value)} ${unitText(unit)}`;
 }

@@ -9,6 +9,7 @@ import type { GetText } from "../model/rows-past.ts";
 import { parse } from "../model/shape.ts";
 import { statistics } from "../model/statistics.ts";
 import type { TimeControl } from "../model/time-control.ts";
+import { unitText } from "../model/unit-wording.ts";
 import { age, legible, UNKNOWN } from "../model/wording.ts";
 import { CopyLines } from "./copy-lines.ts";
 import { FactsList } from "./facts-list.ts";
@@ -131,7 +132,7 @@ export class ParameterDrawer {
     const is_live = time.mode === "live";
     const newest = store.get(definition.name)?.newest ?? null;
     const sample = newest && (value === null || newest.received_ms >= value.received_ms) ? newest : value;
-    const unit = definition.unit === null ? "" : ` ${legible(definition.unit)}`;
+    const unit = definition.unit === null ? "" : ` ${unitText(definition.unit)}`;
     setText(this.#value, sample && is_live ? valueText(definition.type, sample.value, definition.range) + unit : UNKNOWN);
     setTitle(this.#value, sample && is_live ? exactText(sample.value) : "");
     const { severity, text } = condition(definition, sample, now_ms);

@@ -3,6 +3,7 @@ import type { ParameterSample } from "../model/contract.ts";
 import type { ParameterRecord } from "../model/parameter-store.ts";
 import { exactText, valueText } from "../model/parameter-value.ts";
 import { condition, rateText } from "../model/parameter-wording.ts";
+import { unitText } from "../model/unit-wording.ts";
 import type { Series } from "../model/value-history.ts";
 import { age, legible, moment, UNKNOWN } from "../model/wording.ts";
 import { element, setData, setText, setTitle } from "./page.ts";
@@ -77,7 +78,7 @@ export class ParameterRow {
     const { record, row, is_active, is_open } = shown;
     this.#renderName(shown);
     this.#renderSample(shown);
-    setText(this.#unit, legible(record.definition.unit ?? ""));
+    setText(this.#unit, unitText(record.definition.unit));
     setText(this.#rate, rateText(record.definition.rate_hz, record.measured_hz));
     setTitle(this.#rate, record.measured_hz === null ? "declared" : "measured");
     this.#spark.render(shown.line, shown.at_ms);
