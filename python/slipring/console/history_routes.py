@@ -24,6 +24,7 @@ from slipring.console.history_request import (
     time_ns,
 )
 from slipring.console.login_routes import proof_of
+from slipring.console.operation import operation
 from slipring.console.silence import silent
 from slipring.console.visitor import Visitor
 from slipring.control import Broker
@@ -33,6 +34,8 @@ from slipring.history.question import KnownParameter
 from slipring.history.table_part import TableNow
 from slipring.lake.storage import LakeLocation
 from slipring.native import check_topic
+from slipring.status.asked import HistoryQuery, ValuesQuery
+from slipring.status.history import RangeMessage, SeriesMessage, ValuesMessage
 
 READERS = 2
 """Questions that are read at the same time."""
@@ -87,6 +90,12 @@ def history_routes(broker: Broker, history: History) -> list[BaseRoute]:
     """Series, values, and the times there are."""
     desk = HistoryDesk(history)
 
+    @operation(
+        "Series over a time, in as many buckets as a plot has pixels.",
+        SeriesMessage,
+        query=HistoryQuery,
+        refusals=(404,),
+    )
     async def series(request: Request) -> Response:
         try:
             question = history_question(request.query_params)
@@ -114,6 +123,7 @@ def history_routes(broker: Broker, history: History) -> list[BaseRoute]:
         headers = {"content-disposition": 'attachment; filename="history.csv"'}
         return StreamingResponse(csv_blocks(answer), headers=headers, media_type=CSV_TYPE)
 
+    @operation("The newest values at a time.", ValuesMessage, query=ValuesQuery, refusals=(404,))
     async def values(request: Request) -> Response:
         try:
             names = names_of(request.query_params, VALUES_MAX)
@@ -126,6 +136,7 @@ def history_routes(broker: Broker, history: History) -> list[BaseRoute]:
         key = ("values", names, at_ns)
         return await _answered(desk, key, lambda: _values(history, names, at_ns, known))
 
+    @operation("Which times can be asked for.", RangeMessage)
     async def range_(_: Request) -> Response:
         return await _answered(desk, "range", lambda: _range(history))
 
