@@ -107,6 +107,9 @@ def history_routes(broker: Broker, history: History) -> list[BaseRoute]:
         key = ("series", question.names, question.whole_ns, question.step_ns, question.width)
         return await _answered(desk, key, lambda: _series(history, question, known))
 
+    @operation(
+        "The same as CSV, a row for each time.", "text/csv", query=HistoryQuery, refusals=(404,)
+    )
     async def as_csv(request: Request) -> Response:
         try:
             question = history_question(request.query_params)
