@@ -61,6 +61,8 @@ class HistoryDesk:
         self._threads = ThreadPoolExecutor(READERS, "history")
         self._asked: dict[object, tuple[float, asyncio.Future[Any]]] = {}
         self._waiting = 0
+        # A page asks soon: the lake's log is read while it loads.
+        self._threads.submit(history.lake_bounds)
 
     async def run(self, key: object, read: Callable[[], Answer]) -> Answer:
         """Read on a thread, or take what another one with this key reads or has just read."""
@@ -105,6 +107,9 @@ def history_routes(broker: Broker, history: History) -> list[BaseRoute]:
         key = ("series", question.names, question.whole_ns, question.step_ns, question.width)
         return await _answered(desk, key, lambda: _series(history, question, known))
 
+    @operation(
+        "The same as CSV, a row for each time.", "text/csv", query=HistoryQuery, refusals=(404,)
+    )
     async def as_csv(request: Request) -> Response:
         try:
             question = history_question(request.query_params)

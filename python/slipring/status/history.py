@@ -79,22 +79,23 @@ class QuickLookMessage(TypedDict):
     definitions: Annotated[list[ParameterDefinition], "The definitions of those that are declared."]
 
 
-class _SamplesOf(TypedDict):
+class NewSeries(TypedDict):
+    """What came in of one parameter. A bucket that has grown comes again, as a whole."""
+
     name: Annotated[str, "The parameter."]
-    t: Annotated[list[float], "When each bucket begins."]
-    min: Annotated[list[float | None], "The lowest value."]
-    max: Annotated[list[float | None], "The highest value."]
-    last: Annotated[list[float | str | bool | None], "The last value."]
+    t: Annotated[list[float], "When each bucket begins; of a text, when it was so."]
+    min: Annotated[list[float | None], "The lowest value; empty for texts."]
+    max: Annotated[list[float | None], "The highest value; empty for texts."]
+    last: Annotated[list[float | str | bool | None], "The last value; for enumerations the label."]
 
 
-class NewSeries(_SamplesOf, total=False):
-    """What came in of one parameter."""
-
+class _SamplesOf(TypedDict):
+    at_ms: Annotated[float, "When the message was made."]
     step_ms: Annotated[float, "The length of a bucket."]
+    series: Annotated[list[NewSeries], "What came in since the message before."]
 
 
-class SamplesMessage(TypedDict):
+class SamplesMessage(_SamplesOf, total=False):
     """What `/api/samples` sends."""
 
-    at_ms: Annotated[float, "When the message was made."]
-    series: Annotated[list[NewSeries], "What came in since the message before."]
+    left_out: Annotated[list[str], "In the first answer to names: those that are not followed."]
