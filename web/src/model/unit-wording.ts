@@ -4,14 +4,14 @@ import { valueText } from "./parameter-value.ts";
 import { legible, reading } from "./wording.ts";
 
 /** UCUM's codes of units that people write otherwise. */
-const WRITTEN: Record<string, string> = { Cel: "°C", deg: "°", "deg/s": "°/s", "[g]": "g", "1": "", "{count}": "", m2: "m²", "m/s2": "m/s²", "kV.A": "kVA" };
+const WRITTEN = new Map(Object.entries({ Cel: "°C", deg: "°", "deg/s": "°/s", "[g]": "g", "1": "", "{count}": "", m2: "m²", "m/s2": "m/s²", "kV.A": "kVA" }));
 /** Steps that a range is divided into for a person. */
 const DIGITS = 4;
 const DECIMALS_MAX = 6;
 
 export function unitText(unit: string | null): string {
   if (unit === null) return "";
-  return WRITTEN[unit] ?? legible(unit.replace(/[{}]/g, ""));
+  return WRITTEN.get(unit) ?? legible(unit.replace(/[{}]/g, ""));
 }
 
 /** A number of the definition's type and range; without a range with its significant digits. */

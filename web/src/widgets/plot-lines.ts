@@ -5,6 +5,7 @@ import { extent } from "../model/envelope.ts";
 import { gapAfter, usualDistance } from "../model/gap-rule.ts";
 import type { SeriesSlice } from "../model/series-slice.ts";
 import type { ShownWindow } from "../model/time-control.ts";
+import { unitText } from "../model/unit-wording.ts";
 import type { WidgetContext } from "./widget.ts";
 
 export interface PlotLine {
@@ -29,7 +30,7 @@ const STEPPED = new Set(["bool", "enum"]);
 export function plotLines(names: readonly string[], { series, definitions }: WidgetContext): PlotLine[] {
   const found = names.map((name, at) => {
     const definition = definitions.get(name);
-    return { name, definition, unit: definition?.unit ?? series.state(name).unit, colour: (at % COLOURS) + 1 };
+    return { name, definition, unit: unitText(definition?.unit ?? series.state(name).unit), colour: (at % COLOURS) + 1 };
   });
   const axes = axisOfUnits(found.map(({ unit }) => unit));
   const last = Math.min(AXES_MAX, axes.length) - 1;
