@@ -13,10 +13,12 @@ TYPED = re.compile(r"^(?:\$ )?(?:slipring|mosquitto_\w+|curl|sudo|podman|make|pi
 RUN = {
     "README.md python": "client/test_guide.py",
     "docs/access.md sh": "control/test_access_page.py",
+    "docs/authentication.md sh": "docs/test_pages_with_users.py",
     "docs/client.md python": "client/test_guide.py",
     "docs/client.md sh": "docs/test_page_lines.py",
     "docs/clocks.md sh": "docs/test_page_lines.py",
     "docs/commands.md sh": "docs/test_page_lines.py",
+    "docs/delivery.md typed": "docs/test_page_lines.py",
     "docs/dictionaries.md python": "docs/test_page_examples.py",
     "docs/dictionaries.md sh": "docs/test_page_lines.py",
     "docs/aircraft.md python": "docs/test_page_examples.py",
@@ -46,6 +48,7 @@ RUN = {
     "docs/streams.md sh": "docs/test_page_lines.py",
     "docs/table.md python": "docs/test_page_examples.py",
     "docs/table.md sh": "interoperability/test_table_page.py",
+    "docs/tokens.md sh": "docs/test_pages_with_users.py",
     "docs/tutorial-data.md python": "walk/test_tutorials.py",
     "docs/tutorial-data.md sh": "walk/test_tutorials.py",
     "docs/tutorial-fleet.md python": "walk/test_tutorials.py",
@@ -66,20 +69,15 @@ NOT_RUN = {
     "docs/archive.md: ": "needs a bucket of your own; archive/ does the same with a server of its "
     "own",
     "docs/audit.md: ": "needs a broker with users; audit/ reads what they leave",
-    "docs/authentication.md: slipring password": "asks in a terminal: cli/test_password.py does",
-    "docs/authentication.md: slipring config": "needs an open port: client/test_secure.py has its "
-    "users and connects",
     "docs/client.md: slipring login": "needs a console with TLS: cli/test_login.py has one",
     "docs/conformance.md: ": "starts pytest in pytest",
     "docs/console.md: curl": "needs a console with TLS and users: console/ has them",
-    "docs/delivery.md: ": "delivery/ publishes with the same properties",
     "docs/derive.md: ": "parts of a program; pipeline/ has it in full",
     "docs/discovery.md: avahi-browse": "needs a daemon of the system",
     "docs/operate.md: sudo": "changes the system; wheel/ installs in a folder",
     "docs/operate.md: podman": "needs podman and the internet",
     "docs/remote.md: ": "needs a host with TLS; remote/test_spark.py reads from one here",
     "docs/steps.md: ": "two expressions; pipeline/ calls both with samples",
-    "docs/tokens.md: ": "needs an open port: auth/ issues tokens and connects with them",
 }
 """Why no test runs these, by how they begin."""
 

@@ -8,14 +8,16 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.cli.terminal import terminal
-from tests.running_broker import PATIENCE_S, RunningBroker
+from tests.running_broker import RunningBroker
 
 DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
@@ -24,6 +26,8 @@ ENDLESS = re.compile(
     r"\b(?:slipring|mosquitto)(?:_| )sub\b(?!.*(?:--count|-C|-W))|stream read|--follow\b"
 )
 """Goes on until Ctrl-C."""
+LINE_S = 180
+"""For one line on a busy machine; a replay with the original timing takes as long as it took."""
 ENDED_BY_CTRL_C = (130, -signal.SIGINT, 0)
 STANDS_FOR = {
     "arecord": "head -c 4096 /dev/zero",
@@ -82,19 +86,19 @@ class PageShell:
         """What a line prints; it ends well, or goes on until Ctrl-C if that is what it does."""
         if "--watch" in line:
             return self._watched(line)
-        process = self._start(self.local(line).removesuffix(" &"))
-        if ENDLESS.search(line):
-            return self._interrupted(process, line)
-        out, err = process.communicate(timeout=PATIENCE_S)
+        with self._started(self.local(line).removesuffix(" &")) as process:
+            if ENDLESS.search(line):
+                return self._interrupted(process, line)
+            out, err = process.communicate()
         assert process.returncode == 0, f"{line}\n{out}\n{err}"
         return out
 
     def type_until(self, line: str, is_done: Callable[[], object]) -> None:
         """Type a line that prints nothing and goes on; Ctrl-C as soon as it has had its effect."""
-        process = self._start(self.local(line))
-        is_done()
-        os.killpg(process.pid, signal.SIGINT)
-        _, err = process.communicate(timeout=PATIENCE_S)
+        with self._started(self.local(line)) as process:
+            is_done()
+            os.killpg(process.pid, signal.SIGINT)
+            _, err = process.communicate()
         assert process.returncode in ENDED_BY_CTRL_C, f"{line}\n{err}"
 
     def _watched(self, line: str) -> str:
@@ -123,17 +127,28 @@ class PageShell:
         else:
             first = process.stdout.readline()
         os.killpg(process.pid, signal.SIGINT)
-        rest, err = process.communicate(timeout=PATIENCE_S)
+        rest, err = process.communicate()
         assert first, f"{line}\n{err}"
         assert process.returncode in ENDED_BY_CTRL_C, f"{line}\n{rest}\n{err}"
         return first + rest
 
-    def _start(self, line: str) -> "subprocess.Popen[str]":
-        return subprocess.Popen(
+    @contextmanager
+    def _started(self, line: str) -> "Iterator[subprocess.Popen[str]]":
+        """A line that runs; it is killed if it has not ended in time, or was left."""
+        process = subprocess.Popen(
             ["bash", "-c", f"set -eo pipefail; {line}"],
             cwd=self.folder, env=self.environment(), start_new_session=True, text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
+        too_late = threading.Timer(LINE_S, os.killpg, (process.pid, signal.SIGKILL))
+        too_late.start()
+        try:
+            yield process
+        finally:
+            too_late.cancel()
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
 
     def environment(self) -> dict[str, str]:
         own = f"{self.folder / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"

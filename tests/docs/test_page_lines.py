@@ -182,6 +182,12 @@ def test_mosquitto_selects_and_writes_as_the_pages_say(shell: PageShell) -> None
                 assert "gripen/39-7/" in shell.type(line)
 
 
+def test_a_message_waits_for_its_first_reader_as_the_page_says(shell: PageShell) -> None:
+    [line] = [one.strip() for one in page_blocks("docs/delivery.md", "") if "slipring pub" in one]
+    shell.type(line)
+    assert "tow to stand 4" in shell.type("slipring sub --count 1 depot/orders/17")
+
+
 def test_a_notice_is_heard_as_the_page_says(shell: PageShell) -> None:
     """The second line is typed until the first has subscribed, as a person would see."""
     listening, telling = page_lines("docs/notices.md")
