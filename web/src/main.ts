@@ -4,6 +4,7 @@ import "./style/bar.css";
 import "./style/layout.css";
 import "./style/values.css";
 import "./style/parameters.css";
+import "./style/drawer.css";
 import "./style/tables.css";
 import "./style/journal.css";
 import "./style/requests.css";
@@ -13,28 +14,43 @@ import "./style/narrow.css";
 import "./style/shell.css";
 import "./style/time-bar.css";
 import "./style/plots.css";
-import { fetchVisitor } from "./console-request.ts";
+import "./style/instruments.css";
+import "./style/layouts.css";
+import "./style/health.css";
+import "./style/alarms.css";
+import { fetchText, fetchVisitor } from "./console-request.ts";
+import "./style/flow.css";
 import { LiveConnection } from "./live-connection.ts";
+import { AlarmStore } from "./model/alarm-store.ts";
 import { ConsoleState } from "./model/console-state.ts";
 import { type ConsoleVisitor, LiveMessage, ParametersMessage } from "./model/contract.ts";
 import { freshness } from "./model/connection-state.ts";
 import { ParameterStore } from "./model/parameter-store.ts";
+import { type LivePart, livePath, partsOf, partsRequest } from "./model/live-parts.ts";
 import { parse } from "./model/shape.ts";
 import { TimeControl } from "./model/time-control.ts";
 import { admission, endReason, hasEnded } from "./model/visitor-wording.ts";
+import { brokerPage, eventsPage, requestsPage, storagePage, topicsPage } from "./pages/broker-pages.ts";
+import { ClientsPage } from "./pages/clients-page.ts";
+import { FlowPage } from "./pages/flow-page.ts";
+import { LayoutsPage } from "./pages/layouts-page.ts";
+import { AlarmsPage } from "./pages/alarms-page.ts";
+import { LinksPage } from "./pages/links-page.ts";
 import { overview } from "./pages/overview-page.ts";
 import type { Page, PageContext } from "./pages/page.ts";
+import { PipelinePage } from "./pages/pipeline-page.ts";
 import { PlotsPage } from "./pages/plots-page.ts";
-import { brokerPage, clientsPage, eventsPage, requestsPage, storagePage, topicsPage } from "./pages/broker-pages.ts";
 import { fetchRange } from "./series-feed.ts";
 import { AddressTime } from "./shell/address-time.ts";
 import { ClockChip } from "./shell/clock-chip.ts";
-import { HelpDialog } from "./shell/help-dialog.ts";
 import { Navigation } from "./shell/navigation.ts";
 import { Router } from "./shell/router.ts";
 import { TimeBar } from "./shell/time-bar.ts";
 import { listenToKeys } from "./shell/time-keys.ts";
+import { ShortcutKeys } from "./shell/shortcut-keys.ts";
+import { Theme } from "./shell/theme.ts";
 import { PageHeader } from "./views/header.ts";
+import { HealthLine } from "./views/health-line.ts";
 import { LoginForm } from "./views/login-form.ts";
 import { part } from "./views/page.ts";
 import { consoleWidgets } from "./widgets/console-widgets.ts";
@@ -52,13 +68,16 @@ const PROVIDER_FAILED = "#login-failed";
 
 const state = new ConsoleState();
 let frame = 0;
+/** What the broker was asked for last. */
+let liveParts: readonly LivePart[] = [];
 /** Who looks at the page; null until the broker has said it. */
 let visitor: ConsoleVisitor | null = null;
 
 const liveConnection = new LiveConnection({
-  path: () => "api/live",
+  path: () => livePath(liveParts),
   parse: (text) => parse(LiveMessage, text),
   receive: (message, first) => {
+    if (first) liveConnection.send(partsRequest(liveParts));
     state.receive(message, first, performance.now());
     renderSoon();
   },
@@ -67,7 +86,7 @@ const liveConnection = new LiveConnection({
 
 const parameterStore = new ParameterStore();
 const parametersConnection = new LiveConnection({
-  path: () => `api/parameters?search=${encodeURIComponent(parameters.panel.search)}`,
+  path: () => `api/parameters?${parameters.panel.query}`,
   parse: (text) => parse(ParametersMessage, text),
   receive: (message, first) => {
     parameterStore.receive(message);
@@ -77,38 +96,47 @@ const parametersConnection = new LiveConnection({
   closed: onClosed,
 });
 
+const alarms = new AlarmStore(fetchText, renderSoon);
 const time = new TimeControl();
 const addressTime = new AddressTime(time);
 /** The broker's clock, once it is known and the address has said which time it wants. */
 const now = () => (addressTime.isPending ? null : state.clock.now(performance.now()));
-const help = new HelpDialog();
-const timeBar = new TimeBar(time, { fetchRange, moved: requestRender, help: () => help.show() });
+const timeBar = new TimeBar(time, { fetchRange, moved: requestRender });
 const widgets = consoleWidgets({ state, time, now, closed: onClosed });
 /** Pages whose widgets follow the time. */
 const TIMED_PAGES = ["", "plots", "layouts"];
 const header = new PageHeader();
 const clock = new ClockChip();
 const login = new LoginForm();
-const parameters = overview(parameterStore, () => parametersConnection, requestRender);
+const parameters = overview(parameterStore, () => parametersConnection, () => visitor, requestRender);
 
 /** In the order of the navigation; the first is shown where the address names none. */
 const pages: readonly Page[] = [
   parameters.page,
   new PlotsPage(),
+  new LayoutsPage(),
+  new AlarmsPage(alarms, () => visitor),
   brokerPage(() => visitor),
-  clientsPage(),
+  new ClientsPage(() => visitor),
+  new FlowPage(),
   topicsPage(requestRender),
   storagePage(),
   requestsPage(),
+  new PipelinePage(),
+  new LinksPage(),
   eventsPage(() => visitor),
 ];
 const context: PageContext = { state, time, widgets: widgets.context, visitor: () => visitor, requestRender };
 const navigation = new Navigation(pages);
+new ShortcutKeys(pages);
 const router = new Router(pages, part("main"), context, (page) => {
   navigation.mark(page);
   timeBar.show(TIMED_PAGES.includes(page.path));
   addressTime.follow();
 });
+const health = new HealthLine();
+new Theme(requestRender);
+listenToKeys({ time, cursors: widgets.context.cursors, now: () => (timeBar.isShown ? now() : null), moved: requestRender });
 
 function requestRender(): void {
   if (frame === 0) frame = requestAnimationFrame(render);
@@ -133,9 +161,19 @@ function render(local_ms: number): void {
   addressTime.render(live_ms, timeBar.isShown);
   clock.render(time, live_ms);
   timeBar.render(live_ms);
+  health.render(state.latest);
   router.render(live_ms ?? 0);
+  askForParts();
   const problem = liveConnection.problem ?? parametersConnection.problem;
   header.renderFreshness(freshness(liveConnection.state, state.clock.heard_at_ms, local_ms), problem);
+}
+
+/** The pages that need lists also while others are shown say so themselves. */
+function askForParts(): void {
+  const wanted = partsOf(router.shown?.parts?.() ?? [], ...pages.map((page) => page.partsBeyond?.() ?? []));
+  if (wanted.join() === liveParts.join()) return;
+  liveParts = wanted;
+  liveConnection.send(partsRequest(wanted));
 }
 
 function renderBroker(local_ms: number): void {
@@ -143,6 +181,7 @@ function renderBroker(local_ms: number): void {
   if (latest === null) return;
   const since_heard_ms = local_ms - (state.clock.heard_at_ms ?? local_ms);
   header.renderBroker(latest.broker, Math.max(0, since_heard_ms) / 1_000);
+  navigation.badge("alarms", latest.alarms.unacknowledged > 0 ? String(latest.alarms.unacknowledged) : "");
 }
 
 window.addEventListener("online", () => {
@@ -214,7 +253,6 @@ async function begin(): Promise<void> {
   parametersConnection.open();
 }
 
-listenToKeys({ time, cursors: widgets.context.cursors, now: () => (timeBar.isShown ? now() : null), moved: requestRender, help: () => help.show() });
 part("skip").addEventListener("click", (event) => {
   event.preventDefault();
   part("main").focus();

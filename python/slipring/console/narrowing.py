@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from slipring.console.catalog import Catalog, Columns
+from slipring.console.catalog import Catalog, Columns, Json
 from slipring.console.visitor import Visitor
 from slipring.status.engine import BrokerFigures
 from slipring.status.message import LiveMessage
@@ -100,6 +100,16 @@ class CatalogView:
             kept = self._positions = (columns, plan, own)
         return kept[2]
 
-    def may_watch(self, name: str) -> bool:
-        """Whether the visitor may watch one parameter."""
-        return self._visitor.may_watch_each([name])[0]
+    @property
+    def names(self) -> list[str]:
+        """Their names, sorted."""
+        columns = self._catalog.columns
+        return [columns.names[at] for at in self.positions(columns)]
+
+    async def refresh(self) -> None:
+        """Read the table if it has changed."""
+        await self._catalog.refresh()
+
+    def ask(self, name: str, body: Json) -> Json:
+        """Ask the engine about the table, by names that were found here."""
+        return self._catalog.ask(name, body)

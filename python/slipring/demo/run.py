@@ -40,6 +40,11 @@ CONFIG = f"""\
 [journal]
 retain_bytes = {JOURNAL_BYTES}
 
+# A strain gauge that trembles at its limit is one alarm, not fifty.
+[alarms]
+on_delay = "200ms"
+off_delay = "2s"
+
 # Nobody shall take this flight for a real one.
 [console]
 source = "Simulated jet {PREFIX}"

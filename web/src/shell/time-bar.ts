@@ -13,7 +13,6 @@ interface TimeBarActions {
   /** Which times can be asked for; null if the broker does not say. */
   fetchRange: () => Promise<TimeRange | null>;
   moved: () => void;
-  help: () => void;
 }
 
 export const SPANS_MS = [
@@ -143,15 +142,12 @@ export class TimeBar {
     this.#live.dataset["act"] = "live";
     this.#play.dataset["act"] = "play";
     this.#said.role = "status";
-    const help = button("?", "Keys and gestures (?)");
-    help.ariaLabel = "Keys and gestures";
-    help.addEventListener("click", this.#actions.help);
     const field = element("label", "time-field");
     field.append(this.#field, element("span", "note", "UTC"));
     const group = element("div", "time-acts");
     group.append(this.#live, this.#back, this.#play, this.#on, this.#speed);
     this.#slider.className = "time-slider";
-    this.#root.append(group, this.#slider, field, this.#span, this.#said, help);
+    this.#root.append(group, this.#slider, field, this.#span, this.#said);
   }
 }
 

@@ -3,13 +3,28 @@ import type { TimeControl } from "../model/time-control.ts";
 import type { TimeCursors } from "../model/time-cursors.ts";
 import { togglePlay } from "./time-bar.ts";
 
+/** The same for a person to read, with the gestures on plots. */
+export const TIME_KEYS: readonly (readonly [keys: string, does: string])[] = [
+  ["Space", "pause; play on from there"],
+  ["L", "live"],
+  ["← →", "earlier, later by a tenth of what is shown; with Shift by all of it"],
+  ["+ −", "less time, more time"],
+  ["A B", "place a cursor at the pointer, or in the middle"],
+  ["Esc", "remove the cursors"],
+];
+export const PLOT_GESTURES: readonly (readonly [gesture: string, does: string])[] = [
+  ["Drag", "on a plot: another time"],
+  ["Shift+drag", "on a plot: zoom to a stretch of time"],
+  ["Wheel", "or two fingers, on a plot: zoom. Where the page scrolls, click the plot first or hold Ctrl"],
+  ["Click", "on a plot: cursor A, then B"],
+];
+
 interface TimeKeys {
   readonly time: TimeControl;
   readonly cursors: TimeCursors;
   /** Null while keys have nothing to do. */
   readonly now: () => number | null;
   readonly moved: () => void;
-  readonly help: () => void;
 }
 
 const STEP = 0.1;
@@ -18,10 +33,6 @@ const ZOOM = 1.5;
 export function listenToKeys(keys: TimeKeys): void {
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || isTyping(event)) return;
-    if (event.key === "?") {
-      keys.help();
-      return event.preventDefault();
-    }
     const now_ms = keys.now();
     if (now_ms === null || !act(event, keys, now_ms)) return;
     event.preventDefault();

@@ -33,6 +33,7 @@ export function consoleWidgets({ state, time, now, closed }: ConsoleParts): Cons
     series,
     definitions: new DefinitionStore(fetchDefinitions, requestRender),
     time,
+    state,
     cursors: new TimeCursors(),
     now,
     mark: () => state.latest?.broker.mark ?? "",

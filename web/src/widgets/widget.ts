@@ -1,4 +1,5 @@
 // What a widget of the console is, and what it is given. A widget never fetches samples: it reads them from the store.
+import type { ConsoleState } from "../model/console-state.ts";
 import type { DefinitionStore } from "../model/definition-store.ts";
 import type { SeriesStore } from "../model/series-store.ts";
 import type { TimeControl } from "../model/time-control.ts";
@@ -19,6 +20,8 @@ export interface WidgetContext {
   readonly definitions: DefinitionStore;
   /** Which time is shown: `time.window(now_ms)` is what a widget draws, up to `time.shown(now_ms)`. */
   readonly time: TimeControl;
+  /** The newest live message and the broker's events. */
+  readonly state: ConsoleState;
   /** The time under the pointer and cursors A and B, the same on all widgets. */
   readonly cursors: TimeCursors;
   /** The broker's clock; null before its first message. */

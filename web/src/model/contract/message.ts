@@ -61,11 +61,11 @@ export type ReceiptSummary = TypeOf<typeof ReceiptSummary>;
 export const JournalSummary = fields({
   first_offset: orNull("number"), next_offset: orNull("number"), synced_offset: orNull("number"),
   bytes: orNull("number"), bytes_max: orNull("number"), segments: orNull("number"), not_journaled: orNull("number"),
-  held_by: orNull("text"), no_space: orNull("text"), failure: orNull("text"),
-  state: oneOf("ok", "full", "failed", "off"), reason: orNull("text"), advice: orNull("text"),
-  messages: orNull("number"), unsynced: orNull("number"), durability: Durability, acknowledged: Acknowledged,
-  retention: Retention, consumers: list(ConsumerStatus), consumers_total: "number", archive: orNull(ArchiveStatus),
-  receipt: orNull(ReceiptSummary),
+  held_by: orNull("text"), no_space: orNull("text"), failure: orNull("text"), disk_free_bytes: orNull("number"),
+  disk_bytes: orNull("number"), state: oneOf("ok", "full", "failed", "off"), reason: orNull("text"),
+  advice: orNull("text"), messages: orNull("number"), unsynced: orNull("number"), durability: Durability,
+  acknowledged: Acknowledged, retention: Retention, consumers: list(ConsumerStatus), consumers_total: "number",
+  archive: orNull(ArchiveStatus), receipt: orNull(ReceiptSummary),
 });
 export type JournalSummary = TypeOf<typeof JournalSummary>;
 

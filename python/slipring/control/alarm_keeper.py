@@ -30,7 +30,7 @@ EventNote = Callable[[str, str, int], object]
 log = logging.getLogger("slipring.alarms")
 
 
-class Alarms:
+class AlarmKeeper:
     """The board, fed by an engine."""
 
     def __init__(self, engine: Engine, data: Path, note: EventNote) -> None:
@@ -40,7 +40,8 @@ class Alarms:
         self._note = note
         self._is_damaged = False
         self.board: AlarmBoard = self._read()
-        self._saved = 0
+        # A page that saw an earlier run must not take this list for that one.
+        self.board.revision = self._saved = int(time.time())
         self._started_s = time.monotonic()
         self._writing = asyncio.Lock()
         self._waits_for_restored = bool(self.board.active_keys)
