@@ -168,3 +168,15 @@ def test_who_is_too_far_behind_begins_anew_and_can_read_back(
     flat = [one for some in samples for one in some]
     found = shown(recent, NUMBERS[0], begin, now_ns, SECOND_NS)
     assert found == naive(flat, NUMBERS[0], begin, now_ns, SECOND_NS)
+
+
+def test_memory_never_takes_more_than_173_kb_for_each_parameter() -> None:
+    recent = RecentSamples()
+    rings = (recent._fine, recent._coarse)
+    arrays = [one for ring in rings for one in vars(ring).values() if hasattr(one, "nbytes")]
+    assert len(arrays) == 10
+    assert sum(one.nbytes for one in arrays) / recent_module.NAMES_MAX < 173_000
+    every = [f"p{number}" for number in range(1_000)]
+    assert len(recent.ask(every)) == recent_module.NAMES_MAX
+    recent.follow(None, time.time_ns())
+    assert len(recent.followed) == recent_module.NAMES_MAX

@@ -61,6 +61,8 @@ class HistoryDesk:
         self._threads = ThreadPoolExecutor(READERS, "history")
         self._asked: dict[object, tuple[float, asyncio.Future[Any]]] = {}
         self._waiting = 0
+        # A page asks soon: the lake's log is read while it loads.
+        self._threads.submit(history.lake_bounds)
 
     async def run(self, key: object, read: Callable[[], Answer]) -> Answer:
         """Read on a thread, or take what another one with this key reads or has just read."""

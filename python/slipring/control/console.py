@@ -28,6 +28,12 @@ def _is_one_line(text: str) -> str:
     return text
 
 
+def _is_lake(text: str) -> str:
+    if text.startswith("s3://") and not text.removeprefix("s3://").strip("/"):
+        raise ValueError("it names no bucket: write s3://bucket/prefix")
+    return _is_one_line(text)
+
+
 SOURCE_MAX = 120
 MARK_MAX = 24
 QUICK_LOOK_PLOTS_MAX = 4
@@ -87,7 +93,7 @@ class ConsoleSection(Section):
         examples=["DEMO DATA"],
     )
 
-    lake: Annotated[str, AfterValidator(_is_one_line)] = Field(
+    lake: Annotated[str, AfterValidator(_is_lake)] = Field(
         "",
         description="The lake that plots read, as a folder or s3://bucket/prefix; empty takes the "
         "folder `lake` in the broker's data folder, if it is there.",

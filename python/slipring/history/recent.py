@@ -33,7 +33,7 @@ from slipring.history.steps import MILLISECOND_NS
 from slipring.journal.samples import JournalSamples, SampleRequest
 
 NAMES_MAX = 256
-"""Parameters that are followed; each takes 184 KB."""
+"""Parameters that are followed; each takes 173 KB."""
 FINE_NS, FINE_SLOTS = 25 * MILLISECOND_NS, 1_200
 """Half a minute, as finely as a screen shows what comes in."""
 COARSE_NS, COARSE_SLOTS = 500 * MILLISECOND_NS, 3_600
