@@ -132,7 +132,7 @@ def test_without_a_configuration_the_first_page_draws_what_has_limits(
         rig = bus.declare("rig", {"free": Parameter("f64"), "height": PARAMETERS["height"]})
         rig.write({"free": 1.0, "height": 7.25})
         expect(page.locator("#quick-look [data-plot]")).to_have_count(1)
-        expect(value(page, "rig/height")).to_have_text("7.25")
+        expect(value(page, "rig/height")).to_have_text(re.compile("^7.250?$"))
         expect(page.locator("#quick-look .empty")).to_be_hidden()
 
 
@@ -141,7 +141,7 @@ def test_values_appear_as_they_come(rig: Rig, browser: Browser) -> None:
     drawn(page)
     for height in (611.5, 622.5):
         rig.write(height)
-        expect(value(page, "rig/height")).to_have_text(f"{height}")
+        expect(value(page, "rig/height")).to_have_text(re.compile(f"^{height}"))
 
 
 def test_a_zoom_reads_finer_steps_and_an_address_brings_the_time_back(
@@ -198,17 +198,17 @@ def test_a_drag_goes_to_the_past_and_a_key_back_to_now(rig: Rig, browser: Browse
 def test_a_pause_stands_still_while_new_samples_come(rig: Rig, browser: Browser) -> None:
     page = opened(browser, rig.broker.console, "plots?name=rig/height")
     rig.write(700.5)
-    expect(value(page, "rig/height")).to_have_text("700.5")
+    expect(value(page, "rig/height")).to_have_text(re.compile(r"^700\.5"))
     page.keyboard.press("Space")
     expect(plot(page)).to_have_attribute("data-time", "paused")
     shown = page.get_by_label("Shown time in UTC").input_value()
     rig.write(801.5)
     other = opened(browser, rig.broker.console, "plots?name=rig/height")
-    expect(value(other, "rig/height")).to_have_text("801.5")
-    expect(value(page, "rig/height")).to_have_text("700.5")
+    expect(value(other, "rig/height")).to_have_text(re.compile(r"^801\.5"))
+    expect(value(page, "rig/height")).to_have_text(re.compile(r"^700\.5"))
     expect(page.get_by_label("Shown time in UTC")).to_have_value(shown)
     page.get_by_role("button", name="Live", exact=True).click()
-    expect(value(page, "rig/height")).to_have_text("801.5")
+    expect(value(page, "rig/height")).to_have_text(re.compile(r"^801\.5"))
 
 
 def test_a_replay_moves_and_is_marked_on_the_page(rig: Rig, browser: Browser) -> None:

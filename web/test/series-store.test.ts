@@ -205,6 +205,35 @@ test("a connection that begins anew heals the hole from the history", async () =
   assert.equal(feed.asked.length, 2);
 });
 
+test("after a pause, live shows what came meanwhile", async () => {
+  const { store, feed } = started();
+  const live_ms = 10 * HOUR;
+  store.follow(view("live", live_ms, 60_000), 0);
+  feed.asked[0]!.answer(answerWith(page(live_ms - 60_000, live_ms, 500)));
+  await settled();
+  store.receive(samples(live_ms + 100, "a", [live_ms + 50], [1]), true);
+  store.follow(view("paused", live_ms + 100, 60_000), 100);
+  store.follow(view("live", live_ms + 30_000, 60_000), 30_000);
+  const { request } = feed.asked.at(-1)!;
+  feed.asked.at(-1)!.answer(answerWith(page(request.from_ms, request.to_ms, 500, 77)));
+  await settled();
+  store.receive(samples(live_ms + 30_200, "a", [], []), true);
+  store.follow(view("live", live_ms + 30_300, 60_000), 30_300);
+  assert.equal(store.valueAt("a", live_ms + 30_300), 77);
+});
+
+test("a page that is cut is asked for again, less and less often", async () => {
+  const { store, feed } = started();
+  for (let local_ms = 0; local_ms < 20_000; local_ms += 100) {
+    store.follow(view("paused", 5 * HOUR, MINUTE, 10 * HOUR), local_ms);
+    const { request, answer } = feed.asked.at(-1)!;
+    answer(answerWith({ ...page(request.from_ms, request.to_ms, 100), is_cut: true }));
+    await settled();
+  }
+  assert.ok(feed.asked.length >= 4 && feed.asked.length <= 6, `${feed.asked.length}`);
+  assert.equal(store.state("a").is_cut, true);
+});
+
 test("what the broker tells later about the last second is merged into it", async () => {
   const { store, feed } = started();
   const live_ms = 10 * HOUR;

@@ -1,8 +1,12 @@
 // One series of the store: a fine and a coarse page of the past, and the ring of the present. Widgets see its slice only.
 import { array, asNumber, endOfBucket, type HistoryPage } from "./history-answer.ts";
-import type { ShownView, Stretch } from "./history-plan.ts";
+import { type ShownView, slackOf, type Stretch } from "./history-plan.ts";
 import { SampleRing } from "./sample-ring.ts";
 import { SeriesSlice } from "./series-slice.ts";
+
+/** A broker that has just started reads more the second time; one that has too much to read is not asked in vain. */
+const CUT_MS = 500;
+const CUT_MS_MAX = 60_000;
 
 interface HeldPage {
   readonly page: HistoryPage;
@@ -15,6 +19,9 @@ export class HeldSeries {
   /** From then on the ring has every sample in steps that are fine enough; infinite until it is known. */
   seam_ms = Number.POSITIVE_INFINITY;
   revision = 1;
+  /** When a page is asked for again of which the broker could not read everything. */
+  again_at_ms = Number.POSITIVE_INFINITY;
+  #cuts = 0;
   /** Made with the first sample: a series of which nothing comes needs none. */
   #ring: SampleRing | null = null;
   /** Null while nothing comes. */
@@ -80,7 +87,9 @@ export class HeldSeries {
     this.revision += 1;
   }
 
-  keep(page: HistoryPage, asked: Stretch, isCoarse: boolean): void {
+  keep(page: HistoryPage, asked: Stretch, isCoarse: boolean, local_ms: number): void {
+    this.#cuts = page.is_cut ? this.#cuts + 1 : 0;
+    this.again_at_ms = page.is_cut ? local_ms + Math.min(CUT_MS_MAX, CUT_MS * 2 ** this.#cuts) : Number.POSITIVE_INFINITY;
     if (isCoarse) this.coarse = { page, asked };
     else this.fine = { page, asked };
     this.revision += 1;
@@ -103,17 +112,18 @@ export class HeldSeries {
     const end_ms = view.to_ms + (view.to_ms - view.from_ms) * 0.02;
     const fine = this.fine && overlaps(this.fine.asked, view) ? this.fine : null;
     const isRingBest = view.mode === "live" || (fine !== null && fine.page.step_ms > this.#ringStep_ms * 0.75);
-    const cut_ms = ring && ring.length > 0 && isRingBest ? this.#ringBegin(ring) : end_ms;
+    const cut_ms = ring && ring.length > 0 && isRingBest ? this.#ringBegin(ring, view) : end_ms;
     if (this.coarse) this.#slice.addPage(this.coarse.page, view.from_ms, Math.min(cut_ms, fine?.asked.from_ms ?? cut_ms));
     if (fine) this.#slice.addPage(fine.page, view.from_ms, Math.min(cut_ms, end_ms));
     if (this.coarse && fine) this.#slice.addPage(this.coarse.page, fine.asked.to_ms, cut_ms);
     if (ring) this.#slice.addRing(ring, view.from_ms, end_ms, this.#ringStep_ms);
   }
 
-  /** Where the ring takes over from the pages. */
-  #ringBegin(ring: SampleRing): number {
-    const isHealed = this.fine !== null && this.fine.asked.to_ms >= this.seam_ms;
-    return isHealed ? Math.max(this.seam_ms, ring.oldest_ms) : ring.oldest_ms;
+  /** Where the ring takes over from the pages: where it was heard without a break since the page ends. */
+  #ringBegin(ring: SampleRing, view: ShownView): number {
+    const until_ms = this.fine?.asked.to_ms ?? Number.NEGATIVE_INFINITY;
+    const isHealed = until_ms >= this.seam_ms - slackOf(view);
+    return isHealed ? Math.max(Math.min(this.seam_ms, until_ms), ring.oldest_ms) : ring.oldest_ms;
   }
 }
 

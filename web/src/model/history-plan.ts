@@ -64,9 +64,14 @@ export function isEnough(held: Stretch | null, isExact: boolean, view: ShownView
   if (held === null) return false;
   const step_ms = (view.to_ms - view.from_ms) / view.width;
   if (view.mode === "live" && view.from_ms >= seam_ms) return true;
-  const until_ms = view.mode === "live" ? Math.min(view.to_ms, seam_ms) - 2 * step_ms : Math.min(leadUntil(view), view.live_ms);
+  const until_ms = view.mode === "live" ? Math.min(view.to_ms, seam_ms) - slackOf(view) : Math.min(leadUntil(view), view.live_ms);
   const isFine = isExact || stepOf(held) <= Math.max(step_ms * STEP_SLACK, stepOf(fineStretch(view)) * STEP_SLACK);
   return isFine && held.from_ms <= view.from_ms && held.to_ms >= until_ms;
+}
+
+/** A page may end so long before samples came live: nobody sees the hole. */
+export function slackOf({ from_ms, to_ms, width }: ShownView): number {
+  return (2 * (to_ms - from_ms)) / width;
 }
 
 /** Whether a coarse page comes first: a long stretch of which little is here. */

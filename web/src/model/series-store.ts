@@ -197,7 +197,7 @@ export class SeriesStore {
       this.#flight = null;
     }
     if (this.#flight || local_ms < this.#settled_at_ms || local_ms < this.#retry_at_ms || view.live_ms <= 0) return;
-    const lacking = [...this.#series].filter(([, { fine, seam_ms }]) => !isEnough(fine?.asked ?? null, fine?.page.step_ms === 0, view, seam_ms));
+    const lacking = [...this.#series].filter(([, { fine, seam_ms, again_at_ms }]) => local_ms >= again_at_ms || !isEnough(fine?.asked ?? null, fine?.page.step_ms === 0, view, seam_ms));
     if (lacking.length === 0) return;
     const isCoarse = lacking.some(([, { fine, coarse }]) => wantsCoarse(fine?.asked ?? null, coarse?.asked ?? null, view));
     const asked = isCoarse ? coarseStretch(view) : fineStretch(view);
@@ -212,7 +212,7 @@ export class SeriesStore {
       const answer = await this.#feed.history({ ...flight.asked, names: [...flight.names] }, flight.abort.signal);
       if (this.#flight !== flight) return;
       this.#oldest_ms = answer.oldest_ms ?? this.#oldest_ms;
-      for (const name of flight.names) this.#keep(name, answer.pages.get(name), flight.asked, isCoarse);
+      for (const name of flight.names) this.#series.get(name)?.keep(answer.pages.get(name) ?? nothing(flight.asked), flight.asked, isCoarse, local_ms);
       this.#trouble = null;
     } catch (error) {
       if (this.#flight !== flight) return;
@@ -221,10 +221,6 @@ export class SeriesStore {
     }
     this.#flight = null;
     this.#changed();
-  }
-
-  #keep(name: string, page: HistoryPage | undefined, asked: Stretch, isCoarse: boolean): void {
-    this.#series.get(name)?.keep(page ?? nothing(asked), asked, isCoarse);
   }
 }
 

@@ -51,13 +51,13 @@ export function valueMarks(low: number, high: number, most: number): number[] {
   return marks;
 }
 
-/** A value with the digits that a range makes readable: a 1,000th of it. */
+/** A value with the digits that a range makes readable: a 10,000th of it. */
 export function figure(value: number, span: number): string {
   if (Number.isNaN(value)) return "–";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
   const size = Math.max(Math.abs(value), span);
   if (size >= 1e9 || (size < 1e-5 && size > 0)) return value.toExponential(3);
-  const digits = span > 0 ? Math.min(8, Math.max(0, Math.ceil(3 - Math.log10(span)))) : 3;
+  const digits = span > 0 ? Math.min(8, Math.max(0, Math.ceil(4 - Math.log10(span)))) : 3;
   return grouped(value.toFixed(digits));
 }
 
