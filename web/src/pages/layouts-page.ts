@@ -1,7 +1,7 @@
 // Layouts: all of them at #/layouts, and one at #/layouts/NAME. What is shown there is one view or the other.
 import { fetchLayout, fetchRows, removeLayout, saveLayout } from "../layout-request.ts";
-import { type LayoutDocument, type LayoutRow, nameFrom, TITLE_MAX } from "../model/layout.ts";
 import type { LivePart } from "../model/live-parts.ts";
+import { type LayoutDocument, type LayoutRow, nameFrom, TITLE_MAX } from "../model/layout.ts";
 import { may } from "../model/visitor-wording.ts";
 import { legible } from "../model/wording.ts";
 import { LayoutList } from "../views/layout-list.ts";
