@@ -101,6 +101,15 @@ def test_a_hostile_name_of_a_layout_is_refused_with_a_sentence(
         assert own(http) == before
 
 
+def test_the_layout_of_the_page_is_taken_as_it_is_written(shared_broker: RunningBroker) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "layouts.md").read_text(encoding="utf-8")
+    example = json.loads(text.partition("```json\n")[2].partition("```")[0])
+    with client(shared_broker) as http:
+        assert http.put("/api/layouts/example", json=example).status_code == 200
+        assert http.get("/api/layouts/example").json()["widgets"] == example["widgets"]
+        http.delete("/api/layouts/example")
+
+
 def widget(**changes: Any) -> dict[str, Any]:
     return {"title": "", "widgets": [GAUGE | changes]}
 
@@ -367,7 +376,9 @@ def test_ready_made_layouts_are_of_the_parameters_that_there_are(broker: Running
         assert ("states", "gripen/1/engine/stage") in flight
         engine = {(one["kind"], *one["options"]["names"]) for one in made["engine"]}
         assert ("gauge", "gripen/1/engine/rpm") in engine
-        tables = {one["title"]: one["options"]["names"] for one in made["fleet"] if one["kind"] == "table"}
+        tables = {
+            one["title"]: one["options"]["names"] for one in made["fleet"] if one["kind"] == "table"
+        }
         assert tables["gripen/2"] == ["gripen/2/air/altitude", "gripen/2/motion/load_factor"]
         assert tables["gripen/1"][0] == "gripen/1/engine/stage"
         for widgets in made.values():

@@ -76,7 +76,9 @@ export class LayoutView {
 
   /** What the visitor may do can change while the page is open. */
   render(): void {
-    if (this.#edit) this.#bar.render(this.#state(this.#edit));
+    if (!this.#edit) return;
+    this.#board.arrange(this.#isEditing && this.#mayEdit);
+    this.#bar.render(this.#state(this.#edit));
   }
 
   close(): void {
@@ -192,7 +194,6 @@ export class LayoutView {
   #show(): void {
     const edit = this.#edit;
     if (!edit) return;
-    this.#board.arrange(this.#isEditing && this.#mayEdit);
     this.#board.show(edit.now);
     const isEmpty = edit.now.widgets.length === 0;
     this.#empty.hidden = !isEmpty;
@@ -202,7 +203,8 @@ export class LayoutView {
 
   #nothing(): string {
     if (this.#kept?.is_ready_made) return `${NOTHING[this.#name] ?? ""} This ready-made layout fills itself when some are declared.`;
-    return this.#mayEdit ? "Nothing here yet: press Edit, then add a widget." : "Nothing here yet.";
+    if (!this.#mayEdit) return "Nothing here yet.";
+    return this.#isEditing ? "Nothing here yet: add a widget." : "Nothing here yet: press Edit, and add a widget.";
   }
 
   #state(edit: LayoutEdit): BarState {
