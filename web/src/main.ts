@@ -27,7 +27,7 @@ import { ParameterStore } from "./model/parameter-store.ts";
 import { type LivePart, livePath, partsOf, partsRequest } from "./model/live-parts.ts";
 import { parse } from "./model/shape.ts";
 import { TimeControl } from "./model/time-control.ts";
-import { admission, endReason, hasEnded } from "./model/visitor-wording.ts";
+import { admission, endReason, hasEnded, may } from "./model/visitor-wording.ts";
 import { LayoutsPage } from "./pages/layouts-page.ts";
 import { AlarmsPage } from "./pages/alarms-page.ts";
 import { overview } from "./pages/overview-page.ts";
@@ -45,6 +45,8 @@ import { ShortcutKeys } from "./shell/shortcut-keys.ts";
 import { Theme } from "./shell/theme.ts";
 import { PageHeader } from "./views/header.ts";
 import { HealthLine } from "./views/health-line.ts";
+import { AlarmActs } from "./views/alarm-acts.ts";
+import { AlarmStrip } from "./views/alarm-strip.ts";
 import { LoginForm } from "./views/login-form.ts";
 import { part } from "./views/page.ts";
 import { consoleWidgets } from "./widgets/console-widgets.ts";
@@ -102,7 +104,8 @@ const TIMED_PAGES = ["", "plots", "layouts"];
 const header = new PageHeader();
 const clock = new ClockChip();
 const login = new LoginForm();
-const parameters = overview(parameterStore, () => parametersConnection, requestRender);
+const alarmStrip = new AlarmStrip(part("alarm-strip"), alarms, new AlarmActs(alarms, () => may(visitor, "alarms")));
+const parameters = overview(parameterStore, () => parametersConnection, requestRender, alarmStrip);
 
 /** In the order of the navigation; the first is shown where the address names none. */
 const pages: readonly Page[] = [

@@ -2,6 +2,7 @@
 import type { LiveConnection } from "../live-connection.ts";
 import type { ParametersMessage } from "../model/contract.ts";
 import type { ParameterStore } from "../model/parameter-store.ts";
+import type { AlarmStrip } from "../views/alarm-strip.ts";
 import { ParametersPanel } from "../views/parameters-panel.ts";
 import { QuickLook } from "../views/quick-look.ts";
 import type { Page, PageContext } from "./page.ts";
@@ -16,6 +17,7 @@ export function overview(
   store: ParameterStore,
   connection: () => LiveConnection<ParametersMessage>,
   requestRender: () => void,
+  alarms: AlarmStrip,
 ): Overview {
   const panel = new ParametersPanel({
     request: (request) => {
@@ -24,7 +26,10 @@ export function overview(
     },
     moved: requestRender,
   });
-  const page = new OverviewPage("", "Overview", ({ state }, now_ms) => panel.render(store, state.latest, now_ms));
+  const page = new OverviewPage("", "Overview", ({ state }, now_ms) => {
+    alarms.render(state.latest?.alarms ?? null, performance.now());
+    panel.render(store, state.latest, now_ms);
+  });
   return { page, panel };
 }
 
