@@ -15,9 +15,7 @@ from tests.running_broker import PATIENCE_S, RunningBroker
 HOSTILE = "jet/[bold]\x1b[2Jegt"
 
 
-def run(
-    broker: RunningBroker, *arguments: str, code: int = 0
-) -> subprocess.CompletedProcess[str]:
+def run(broker: RunningBroker, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
     return slipring("alarms", *arguments, "--console", broker.console, code=code)
 
 

@@ -29,7 +29,7 @@ import { ParameterStore } from "./model/parameter-store.ts";
 import { type LivePart, livePath, partsOf, partsRequest } from "./model/live-parts.ts";
 import { parse } from "./model/shape.ts";
 import { TimeControl } from "./model/time-control.ts";
-import { admission, endReason, hasEnded } from "./model/visitor-wording.ts";
+import { admission, endReason, hasEnded, may } from "./model/visitor-wording.ts";
 import { brokerPage, eventsPage, requestsPage, storagePage, topicsPage } from "./pages/broker-pages.ts";
 import { ClientsPage } from "./pages/clients-page.ts";
 import { FlowPage } from "./pages/flow-page.ts";
@@ -51,6 +51,8 @@ import { ShortcutKeys } from "./shell/shortcut-keys.ts";
 import { Theme } from "./shell/theme.ts";
 import { PageHeader } from "./views/header.ts";
 import { HealthLine } from "./views/health-line.ts";
+import { AlarmActs } from "./views/alarm-acts.ts";
+import { AlarmStrip } from "./views/alarm-strip.ts";
 import { LoginForm } from "./views/login-form.ts";
 import { part } from "./views/page.ts";
 import { consoleWidgets } from "./widgets/console-widgets.ts";
@@ -108,7 +110,8 @@ const TIMED_PAGES = ["", "plots", "layouts"];
 const header = new PageHeader();
 const clock = new ClockChip();
 const login = new LoginForm();
-const parameters = overview(parameterStore, () => parametersConnection, () => visitor, requestRender);
+const alarmStrip = new AlarmStrip(part("alarm-strip"), alarms, new AlarmActs(alarms, () => may(visitor, "alarms")));
+const parameters = overview(parameterStore, () => parametersConnection, () => visitor, requestRender, alarmStrip);
 
 /** In the order of the navigation; the first is shown where the address names none. */
 const pages: readonly Page[] = [

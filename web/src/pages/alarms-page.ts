@@ -32,7 +32,7 @@ export class AlarmsPage implements Page {
     this.#store = store;
     this.#acts = new AlarmActs(store, () => may(visitor(), "alarms"), (words) => setText(this.#said, words));
     this.#list = new AlarmList("Alarms", this.#acts);
-    this.#past = new AlarmList("History", new AlarmActs(store, () => false, () => undefined));
+    this.#past = new AlarmList("History", new AlarmActs(store, () => false));
     this.#said.role = "status";
     this.#news.role = "status";
     this.#news.ariaLive = "polite";

@@ -2,6 +2,7 @@
 import type { LiveConnection } from "../live-connection.ts";
 import type { ConsoleVisitor, ParametersMessage } from "../model/contract.ts";
 import type { ParameterStore } from "../model/parameter-store.ts";
+import type { AlarmStrip } from "../views/alarm-strip.ts";
 import { ParametersPanel } from "../views/parameters-panel.ts";
 import { QuickLook } from "../views/quick-look.ts";
 import type { Page, PageContext } from "./page.ts";
@@ -17,13 +18,14 @@ export function overview(
   connection: () => LiveConnection<ParametersMessage>,
   visitor: () => ConsoleVisitor | null,
   requestRender: () => void,
+  alarms: AlarmStrip,
 ): Overview {
   const panel = new ParametersPanel(store, {
     request: (request) => connection().send(JSON.stringify(request)),
     moved: requestRender,
     watchesAll: () => visitor()?.watches === "all",
   });
-  const page = new OverviewPage(panel);
+  const page = new OverviewPage(panel, alarms);
   return { page, panel };
 }
 
@@ -32,8 +34,11 @@ class OverviewPage extends SectionPage {
   readonly #quickLook = new QuickLook();
   readonly #panel: ParametersPanel;
 
-  constructor(panel: ParametersPanel) {
-    super("", "Overview", ({ state, time }, now_ms) => panel.render(state.latest, time, now_ms));
+  constructor(panel: ParametersPanel, alarms: AlarmStrip) {
+    super("", "Overview", ({ state, time }, now_ms) => {
+      alarms.render(state.latest?.alarms ?? null, performance.now());
+      panel.render(state.latest, time, now_ms);
+    });
     this.#panel = panel;
   }
 

@@ -19,7 +19,7 @@ export class AlarmActs {
   /** Whether the visitor may do anything with alarms. */
   readonly mayAct: () => boolean;
 
-  constructor(store: AlarmStore, mayAct: () => boolean, said: (words: string) => void) {
+  constructor(store: AlarmStore, mayAct: () => boolean, said: (words: string) => void = () => undefined) {
     this.#store = store;
     this.mayAct = mayAct;
     this.#said = said;

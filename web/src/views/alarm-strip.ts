@@ -10,19 +10,18 @@ import { element, setText } from "./page.ts";
 const SHOWN = 4;
 
 export class AlarmStrip {
-  readonly element = element("section", "panel alarm-strip");
   readonly #said = element("a", "alarm-strip-said");
   readonly #list = element("ul", "alarm-strip-list");
   readonly #store: AlarmStore;
   readonly #acts: AlarmActs;
   #drawn: readonly ShownAlarm[] | null = null;
 
-  constructor(store: AlarmStore, acts: AlarmActs) {
+  /** `root` is the element that it fills. */
+  constructor(root: HTMLElement, store: AlarmStore, acts: AlarmActs) {
     this.#store = store;
     this.#acts = acts;
-    this.element.ariaLabel = "Alarms";
     this.#said.href = "#/alarms";
-    this.element.append(this.#said, this.#list);
+    root.append(this.#said, this.#list);
   }
 
   /** `local_ms` is any clock that goes on. */
