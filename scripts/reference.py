@@ -40,7 +40,11 @@ CONTRACT = ROOT / "web" / "src" / "model" / "contract.ts"
 DOCS = ROOT / "docs"
 HEAD = """\
 // What the broker sends to the page. Written by `make reference` from python/slipring/status.
-import { fields, list, oneOf, orNull, type TypeOf } from "./shape.ts";
+import { %s, type TypeOf } from "../shape.ts";
+"""
+MAKERS = ("fields", "list", "oneOf", "orNull")
+CONTRACT_HEAD = """\
+// All that the broker sends to the page. Written by `make reference` from slipring.status.
 """
 LINES = textwrap.TextWrapper(width=118, initial_indent="  ", subsequent_indent="  ")
 INNER_SPACE = "\N{NO-BREAK SPACE}"
@@ -54,7 +58,7 @@ WORDS = {int: "number", float: "number", str: "text", bool: "true or false"}
 def written() -> dict[Path, str]:
     """Every file that follows from the description, as it has to be."""
     return {
-        CONTRACT: contract(),
+        **contract(),
         **_page("configuration.md", keys=f"```toml\n{documented_defaults()}```"),
         **_page(
             "console.md",
@@ -72,12 +76,37 @@ def written() -> dict[Path, str]:
     }
 
 
-def contract() -> str:
-    """The shapes and types of the page, those that others need first."""
+def contract() -> dict[Path, str]:
+    """The shapes and types of the page: a file for each module that describes some."""
     described: dict[type, None] = {}
     for message in MESSAGES:
         _collect(message, described)
-    return HEAD + "".join(_shape(one) for one in described)
+    modules = sorted({_module(one) for one in described})
+    files = {CONTRACT: CONTRACT_HEAD + "".join(map(_reexport, modules))}
+    for module in modules:
+        own = [one for one in described if _module(one) == module]
+        shapes = "".join(map(_shape, own))
+        head = HEAD % ", ".join(maker for maker in MAKERS if f"{maker}(" in shapes)
+        imports = "".join(_imports(own, module))
+        files[CONTRACT.with_suffix("") / f"{module}.ts"] = head + imports + shapes
+    return files
+
+
+def _module(described: type) -> str:
+    return described.__module__.rpartition(".")[2]
+
+
+def _reexport(module: str) -> str:
+    return f'export * from "./contract/{module}.ts";\n'
+
+
+def _imports(own: list[type], module: str) -> Iterator[str]:
+    """What the shapes of one file have from others."""
+    inner = {field.inner for one in own for field in fields(one) if field.inner is not None}
+    others = sorted({_module(one) for one in inner} - {module})
+    for other in others:
+        names = sorted(one.__name__ for one in inner if _module(one) == other)
+        yield f'import {{ {", ".join(names)} }} from "./{other}.ts";\n'
 
 
 def metrics_table() -> str:
@@ -108,9 +137,8 @@ def _shape(described: type) -> str:
         f"{one.name}:{INNER_SPACE}{_typescript(one.annotation)}," for one in fields(described)
     )
     rows = LINES.fill(" ".join(all_fields)).replace(INNER_SPACE, " ")
-    export = "export " if described in MESSAGES else ""
     return (
-        f"\n/** {meaning} */\n{export}const {name} = fields({{\n{rows}\n}});\n"
+        f"\n/** {meaning} */\nexport const {name} = fields({{\n{rows}\n}});\n"
         f"export type {name} = TypeOf<typeof {name}>;\n"
     )
 
@@ -169,4 +197,5 @@ def _page(name: str, **parts: str) -> dict[Path, str]:
 
 if __name__ == "__main__":
     for file, text in written().items():
+        file.parent.mkdir(exist_ok=True)
         file.write_text(text, encoding="utf-8")

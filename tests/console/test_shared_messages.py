@@ -9,6 +9,7 @@ import pytest
 from slipring.console import shared_messages
 from slipring.console.live_message import PARTS, LivePosition, Parts
 from slipring.console.shared_messages import SharedMessages
+from slipring.control.alarm_board import AlarmBoard
 from slipring.status.message import LiveMessage
 from tests.status.blank import blank
 
@@ -43,7 +44,8 @@ def test_a_narrowed_message_leaves_the_shared_one_as_it_is(
 
     monkeypatch.setattr(shared_messages, "live_message", made)
     clock = SimpleNamespace(now_s=1.0)
-    messages = SharedMessages(SimpleNamespace(), lambda: clock.now_s)  # type: ignore[arg-type]
+    broker: Any = SimpleNamespace(alarms=SimpleNamespace(board=AlarmBoard()))
+    messages = SharedMessages(broker, lambda: clock.now_s)
 
     def topics(*starts: str) -> list[str]:
         text, position = messages.after(LivePosition(), Watcher(*starts))  # type: ignore[arg-type]

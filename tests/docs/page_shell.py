@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,14 +21,14 @@ DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
 COMMENT = re.compile(r"\s{2,}# .*$")
 ENDLESS = re.compile(
-    r"\b(?:slipring|mosquitto)(?:_| )sub\b(?!.*(?:--count|-C|-W))|stream read|tail -f|--follow\b"
+    r"\b(?:slipring|mosquitto)(?:_| )sub\b(?!.*(?:--count|-C|-W))|stream read|--follow\b"
 )
 """Goes on until Ctrl-C."""
 ENDED_BY_CTRL_C = (130, -signal.SIGINT, 0)
 STANDS_FOR = {
     "arecord": "head -c 4096 /dev/zero",
     "aplay": "head -c 4 > /dev/null && echo playing && cat > /dev/null",
-    "nc": f"exec {sys.executable} -m tests.docs.datagram",
+    "nc": f'exec {sys.executable} -m tests.docs.datagram "$@"',
 }
 """Programs that not every machine has."""
 
@@ -88,6 +88,14 @@ class PageShell:
         out, err = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 0, f"{line}\n{out}\n{err}"
         return out
+
+    def type_until(self, line: str, is_done: Callable[[], object]) -> None:
+        """Type a line that prints nothing and goes on; Ctrl-C as soon as it has had its effect."""
+        process = self._start(self.local(line))
+        is_done()
+        os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode in ENDED_BY_CTRL_C, f"{line}\n{err}"
 
     def _watched(self, line: str) -> str:
         """What fills a terminal until Ctrl-C."""

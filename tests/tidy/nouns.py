@@ -14,7 +14,7 @@ MIRRORS = (
     "crates/python/",
     "python/slipring/status/",
     "python/slipring/sync/",
-    "web/src/model/contract.ts",
+    "web/src/model/contract/",
 )
 """They show types of other rooms under the same names; their own tests compare the two."""
 TYPES = {

@@ -67,7 +67,7 @@ def test_a_name_of_two_public_types_in_one_room_is_found(
         "fuzz/src/c.rs",
         "python/slipring/status/c.py",
         "python/slipring/sync/c.py",
-        "web/src/model/contract.ts",
+        "web/src/model/contract/engine.ts",
     ],
 )
 def test_types_that_are_no_product_or_repeat_it_do_not_count(plant: Plant, path: str) -> None:

@@ -29,7 +29,12 @@ export async function getText(path: string): Promise<string | null> {
 
 /** Asks the broker to change something. The header shows that this page asks, and no other one with the same cookie. */
 export function postJson(path: string, body: unknown): Promise<Response> {
-  const headers: Record<string, string> = { "content-type": "application/json" };
+  return sendJson("POST", path, body);
+}
+
+/** The same by another method. */
+export function sendJson(method: "POST" | "PUT" | "DELETE", path: string, body: unknown, further: Record<string, string> = {}): Promise<Response> {
+  const headers: Record<string, string> = { "content-type": "application/json", ...further };
   if (csrf !== null) headers["x-slipring-csrf"] = csrf;
-  return fetch(path, { method: "POST", headers, body: JSON.stringify(body) });
+  return fetch(path, { method, headers, body: JSON.stringify(body) });
 }

@@ -11,6 +11,8 @@ interface LiveSource<M> {
   parse: (text: string) => M;
   /** `first`: this is the first message of a connection. */
   receive: (message: M, first: boolean) => void;
+  /** A new connection is open: what it has to be asked first. */
+  opened?: (send: (text: string) => void) => void;
   /** The broker closed the connection; true if the page must not connect again. */
   closed: (code: number, reason: string) => boolean;
 }
@@ -45,6 +47,7 @@ export class LiveConnection<M> {
     let first = true;
     socket.onopen = () => {
       this.#state = { kind: "open" };
+      this.#source.opened?.((text) => socket.send(text));
     };
     socket.onmessage = ({ data }) => {
       this.#watch();

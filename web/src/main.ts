@@ -12,24 +12,40 @@ import "./style/charts.css";
 import "./style/login.css";
 import "./style/narrow.css";
 import "./style/shell.css";
+import "./style/time-bar.css";
+import "./style/plots.css";
+import "./style/instruments.css";
+import "./style/layouts.css";
+import "./style/health.css";
 import { fetchVisitor } from "./console-request.ts";
 import { LiveConnection } from "./live-connection.ts";
 import { ConsoleState } from "./model/console-state.ts";
 import { type ConsoleVisitor, LiveMessage, ParametersMessage } from "./model/contract.ts";
 import { freshness } from "./model/connection-state.ts";
 import { ParameterStore } from "./model/parameter-store.ts";
+import { type LivePart, livePath, partsOf, partsRequest } from "./model/live-parts.ts";
 import { parse } from "./model/shape.ts";
 import { TimeControl } from "./model/time-control.ts";
 import { admission, endReason, hasEnded } from "./model/visitor-wording.ts";
+import { LayoutsPage } from "./pages/layouts-page.ts";
 import { overview } from "./pages/overview-page.ts";
 import type { Page, PageContext } from "./pages/page.ts";
+import { PlotsPage } from "./pages/plots-page.ts";
 import { brokerPage, clientsPage, eventsPage, requestsPage, storagePage, topicsPage } from "./pages/broker-pages.ts";
+import { fetchRange } from "./series-feed.ts";
+import { AddressTime } from "./shell/address-time.ts";
 import { ClockChip } from "./shell/clock-chip.ts";
 import { Navigation } from "./shell/navigation.ts";
 import { Router } from "./shell/router.ts";
+import { TimeBar } from "./shell/time-bar.ts";
+import { listenToKeys } from "./shell/time-keys.ts";
+import { ShortcutKeys } from "./shell/shortcut-keys.ts";
+import { Theme } from "./shell/theme.ts";
 import { PageHeader } from "./views/header.ts";
+import { HealthLine } from "./views/health-line.ts";
 import { LoginForm } from "./views/login-form.ts";
 import { part } from "./views/page.ts";
+import { consoleWidgets } from "./widgets/console-widgets.ts";
 
 /** Ages and charts are drawn at least this often, also without messages. */
 const TICK_MS = 300;
@@ -44,13 +60,16 @@ const PROVIDER_FAILED = "#login-failed";
 
 const state = new ConsoleState();
 let frame = 0;
+/** What the broker was asked for last. */
+let liveParts: readonly LivePart[] = [];
 /** Who looks at the page; null until the broker has said it. */
 let visitor: ConsoleVisitor | null = null;
 
 const liveConnection = new LiveConnection({
-  path: () => "api/live",
+  path: () => livePath(liveParts),
   parse: (text) => parse(LiveMessage, text),
   receive: (message, first) => {
+    if (first) liveConnection.send(partsRequest(liveParts));
     state.receive(message, first, performance.now());
     renderSoon();
   },
@@ -70,6 +89,13 @@ const parametersConnection = new LiveConnection({
 });
 
 const time = new TimeControl();
+const addressTime = new AddressTime(time);
+/** The broker's clock, once it is known and the address has said which time it wants. */
+const now = () => (addressTime.isPending ? null : state.clock.now(performance.now()));
+const timeBar = new TimeBar(time, { fetchRange, moved: requestRender });
+const widgets = consoleWidgets({ state, time, now, closed: onClosed });
+/** Pages whose widgets follow the time. */
+const TIMED_PAGES = ["", "plots", "layouts"];
 const header = new PageHeader();
 const clock = new ClockChip();
 const login = new LoginForm();
@@ -78,6 +104,8 @@ const parameters = overview(parameterStore, () => parametersConnection, () => vi
 /** In the order of the navigation; the first is shown where the address names none. */
 const pages: readonly Page[] = [
   parameters.page,
+  new PlotsPage(),
+  new LayoutsPage(widgets.context),
   brokerPage(() => visitor),
   clientsPage(),
   topicsPage(requestRender),
@@ -85,9 +113,17 @@ const pages: readonly Page[] = [
   requestsPage(),
   eventsPage(() => visitor),
 ];
-const context: PageContext = { state, time, visitor: () => visitor, requestRender };
+const context: PageContext = { state, time, widgets: widgets.context, visitor: () => visitor, requestRender };
 const navigation = new Navigation(pages);
-const router = new Router(pages, part("main"), context, (page) => navigation.mark(page));
+new ShortcutKeys(pages);
+const router = new Router(pages, part("main"), context, (page) => {
+  navigation.mark(page);
+  timeBar.show(TIMED_PAGES.includes(page.path));
+  addressTime.follow();
+});
+const health = new HealthLine();
+new Theme(requestRender);
+listenToKeys({ time, cursors: widgets.context.cursors, now: () => (timeBar.isShown ? now() : null), moved: requestRender });
 
 function requestRender(): void {
   if (frame === 0) frame = requestAnimationFrame(render);
@@ -109,10 +145,22 @@ function render(local_ms: number): void {
   tickTimer = window.setTimeout(requestRender, TICK_MS);
   renderBroker(local_ms);
   const live_ms = state.clock.now(local_ms);
+  addressTime.render(live_ms, timeBar.isShown);
   clock.render(time, live_ms);
+  timeBar.render(live_ms);
+  health.render(state.latest);
   router.render(live_ms ?? 0);
+  askForParts();
   const problem = liveConnection.problem ?? parametersConnection.problem;
   header.renderFreshness(freshness(liveConnection.state, state.clock.heard_at_ms, local_ms), problem);
+}
+
+/** The pages that need lists also while others are shown say so themselves. */
+function askForParts(): void {
+  const wanted = partsOf(router.shown?.parts?.() ?? [], ...pages.map((page) => page.partsBeyond?.() ?? []));
+  if (wanted.join() === liveParts.join()) return;
+  liveParts = wanted;
+  liveConnection.send(partsRequest(wanted));
 }
 
 function renderBroker(local_ms: number): void {
@@ -125,12 +173,14 @@ function renderBroker(local_ms: number): void {
 window.addEventListener("online", () => {
   liveConnection.retryNow();
   parametersConnection.retryNow();
+  widgets.feed.retryNow();
 });
 document.addEventListener("visibilitychange", () => {
   window.clearTimeout(hiddenTimer);
   if (document.visibilityState === "visible") {
     liveConnection.resume();
     parametersConnection.resume();
+    widgets.feed.resume();
   } else {
     hiddenTimer = window.setTimeout(pause, HIDDEN_MS_MAX);
   }
@@ -140,6 +190,7 @@ document.addEventListener("visibilitychange", () => {
 function pause(): void {
   liveConnection.pause();
   parametersConnection.pause();
+  widgets.feed.pause();
 }
 
 /** Whether the broker has ended the login. Else the page connects again, unless a look shows that it has to log in. */

@@ -2,18 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RequestsMessage } from "../src/model/contract.ts";
-import { after, life, requestCells, requestsExtent, serviceCells, shortened, span } from "../src/model/request-wording.ts";
+import { after, life, requestCells, requestsExtent, serviceCells, span } from "../src/model/request-wording.ts";
 import { blank } from "./blank.ts";
 
 const { requests, services, figures } = RequestsMessage.fields;
 const ASKED = blank(requests.list, { topic: "solver/linear", asker: "gui", state: "stored", asked_ms: 1_000 });
-
-test("the middle of a long name is left out", () => {
-  assert.equal(shortened("short"), "short");
-  const long = shortened("solver/".repeat(20) + "end");
-  assert.equal([...long].length, 44);
-  assert.match(long, /^solver\/.*….*end$/);
-});
 
 test("a time has its significant digits", () => {
   assert.deepEqual([0.123, 35.4, 1_230, 180_000, null].map(span), ["0.12 ms", "35 ms", "1.2 s", "3 min", "–"]);

@@ -81,7 +81,7 @@ def alarm_routes(broker: Broker) -> list[BaseRoute]:
         shown = [alarm.shown() for alarm in found[:ALARMS_SHOWN]]
         return JSONResponse({"revision": board.revision, "total": len(found), "alarms": shown})
 
-    def acting(verb: str, act: Callable[[_Asked, float], str]) -> Route:
+    def acting(name: str, verb: str, act: Callable[[_Asked, float], str]) -> Route:
         async def acted(request: Request) -> Response:
             asked = await _asked(request, broker)
             if isinstance(asked, tuple):
@@ -97,7 +97,7 @@ def alarm_routes(broker: Broker) -> list[BaseRoute]:
             done = [alarm.id for alarm in asked.alarms]
             return JSONResponse({"done": done, "unknown": asked.unknown})
 
-        return Route(f"/api/alarms/{request_name(verb)}", acted, methods=["POST"])
+        return Route(f"/api/alarms/{name}", acted, methods=["POST"])
 
     def acknowledge(asked: _Asked, now_ms: float) -> str:
         comment = asked.comment
@@ -121,16 +121,11 @@ def alarm_routes(broker: Broker) -> list[BaseRoute]:
 
     return [
         Route("/api/alarms", listed),
-        acting("acknowledged", acknowledge),
-        acting("shelved", shelve),
-        acting("unshelved", unshelve),
-        acting("commented", comment),
+        acting("acknowledge", "acknowledged", acknowledge),
+        acting("shelve", "shelved", shelve),
+        acting("unshelve", "unshelved", unshelve),
+        acting("comment", "commented", comment),
     ]
-
-
-def request_name(verb: str) -> str:
-    """The last part of a path: `shelve` for `shelved`."""
-    return {"shelved": "shelve", "unshelved": "unshelve"}.get(verb, verb.removesuffix("ed"))
 
 
 def watched(alarms: Sequence[Alarm], visitor: Visitor) -> list[Alarm]:

@@ -28,7 +28,10 @@ from slipring.console.oidc_routes import oidc_routes
 from slipring.console.operating import operator_routes
 from slipring.console.page import PageEnded, converse, send
 from slipring.console.parameters import parameter_routes
+from slipring.console.quick_look import quick_look_route
 from slipring.console.requests import request_routes
+from slipring.console.samples_feed import SamplesFeed
+from slipring.console.samples_socket import samples_routes
 from slipring.console.shared_messages import SharedMessages
 from slipring.console.shown_parts import ShownParts
 from slipring.console.silence import silent
@@ -41,6 +44,7 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
     """Make the application with all routes."""
     messages = SharedMessages(broker)
     authenticator = Authenticator(broker, listen)
+    history = history_of(broker)
 
     async def overview(request: Request) -> Response:
         if silence := await silent(broker):
@@ -79,7 +83,9 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
         *oidc_routes(authenticator),
         token_route(authenticator),
         *parameter_routes(broker, authenticator),
-        *history_routes(broker, history_of(broker)),
+        *history_routes(broker, history),
+        *samples_routes(broker, authenticator, SamplesFeed(history)),
+        quick_look_route(broker),
         *operator_routes(broker),
         *layout_routes(broker),
         *request_routes(broker),

@@ -8,6 +8,7 @@ import numpy as np
 
 from slipring.console.shared_rows import BYTES_SHOWN, EXACT_MAX, TEXT_SHOWN
 from slipring.history.buckets import Times
+from slipring.history.question import KnownParameter
 from slipring.history.series import HistoryAnswer, Series
 
 Json = dict[str, Any]
@@ -36,9 +37,9 @@ def series_json(series: Series) -> Json:
         "origin": series.origin,
         "step_ms": series.step_ns / NS_PER_MS if series.step_ns else 0,
         "t": milliseconds(series.times_ns),
-        "min": _numbers(series.low) if is_number else [],
-        "max": _numbers(series.high) if is_number else [],
-        "last": _numbers(series.last) if is_number else _words(series),
+        "min": numbers(series.low) if is_number else [],
+        "max": numbers(series.high) if is_number else [],
+        "last": numbers(series.last) if is_number else _words(series),
         "is_cut": series.is_cut,
     }
     if not series.step_ns and len(series.times_ns):
@@ -72,7 +73,7 @@ def shown_hex(value: bytes) -> str:
     return first if len(value) <= BYTES_SHOWN else f"{first}… ({len(value):,} bytes)"
 
 
-def _numbers(values: np.ndarray) -> list[float | None]:
+def numbers(values: np.ndarray) -> list[float | None]:
     """What is infinite has no place on an axis: null."""
     if np.isfinite(values).all():
         found: list[float | None] = values.tolist()
@@ -80,9 +81,14 @@ def _numbers(values: np.ndarray) -> list[float | None]:
     return [one if math.isfinite(one) else None for one in values.tolist()]
 
 
+def labelled(values: np.ndarray, known: KnownParameter) -> list[str]:
+    """The labels of an enumeration; a number without one as it is."""
+    labels = known.labels or {}
+    return [labels.get(round(one), str(round(one))) for one in values.tolist()]
+
+
 def _words(series: Series) -> list[Any]:
-    """The labels of an enumeration; a number without one as it is. Texts and bytes as shown."""
-    labels = series.parameter.labels
-    if labels is None:
-        return [shown_value(one) for one in series.last.tolist()]
-    return [labels.get(round(one), str(round(one))) for one in series.last.tolist()]
+    """What is shown of an enumeration, of texts and of bytes."""
+    if series.parameter.labels is not None:
+        return list(labelled(series.last, series.parameter))
+    return [shown_value(one) for one in series.last.tolist()]

@@ -7,6 +7,7 @@ from slipring.control import Broker
 from slipring.control.archive import archive_status
 from slipring.control.config import Config
 from slipring.control.consumers import consumer_statuses
+from slipring.control.disk_room import disk_room
 from slipring.control.health import trouble
 from slipring.control.receipt import damage_text, in_words, kept_messages, messages_between
 from slipring.status.description import part
@@ -33,6 +34,7 @@ def journal_summary(broker: Broker, status: BrokerStatus) -> JournalSummary:
     wrong, consumers = trouble(journal), consumers_of(broker, status)
     return {
         **journal,
+        **disk_room(broker.config.data),
         "state": _state(status["journal"]),
         "reason": wrong.reason if wrong else None,
         "advice": wrong.advice if wrong else None,

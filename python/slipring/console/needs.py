@@ -49,6 +49,7 @@ PATHS: dict[str, tuple[Need, Need]] = {
     "/api/overview": (watch_some, _nobody),
     "/api/live": (watch_some, _nobody),
     "/api/parameters": (watch_some, _nobody),
+    "/api/quick-look": (watch_some, _nobody),
     "/api/history": (watch_some, _nobody),
     "/api/range": (watch_some, _nobody),
     "/api/values": (watch_some, _nobody),

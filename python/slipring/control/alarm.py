@@ -127,10 +127,11 @@ def begun(number: int, event: LimitEvent) -> Alarm:
 def alarm_of(kept: dict[str, Any]) -> Alarm:
     """The alarm that was kept as `asdict`; ValueError or TypeError if it is none."""
     comments = [AlarmComment(**one) for one in kept.pop("comments")]
-    alarm = Alarm(**kept, comments=comments)
-    texts = (alarm.id, alarm.parameter)
-    if alarm.limit not in LEVELS or not all(isinstance(text, str) for text in texts):
-        raise ValueError("it is no alarm")
-    if not isinstance(alarm.since_ns, int) or not isinstance(alarm.began_ns, int):
-        raise TypeError("its times are no numbers")
-    return alarm
+    if kept["limit"] not in LEVELS or not all(
+        isinstance(kept[name], kind) for name, kind in _KINDS.items()
+    ):
+        raise ValueError("it has what is no alarm")
+    return Alarm(**kept, comments=comments)
+
+
+_KINDS = {"id": str, "parameter": str, "since_ns": int, "began_ns": int}

@@ -12,7 +12,7 @@ from slipring.control.access_changes import AccessChanges
 from slipring.control.access_merge import with_granted
 from slipring.control.access_places import AccessTables
 from slipring.control.access_store import AccessStore
-from slipring.control.alarms import Alarms
+from slipring.control.alarm_keeper import AlarmKeeper
 from slipring.control.archive import archive_location, make_archive
 from slipring.control.audit import AuditFields, AuditKind, AuditLine
 from slipring.control.broker_log import BrokerLog
@@ -97,7 +97,7 @@ class Broker:
         self.access: AccessChanges = AccessChanges(self, store, grants)
         self.tokens.note = self._note_change
         self.log: BrokerLog = BrokerLog(config.name, self.engine)
-        self.alarms: Alarms = Alarms(self.engine, config.data, self._note_event)
+        self.alarms: AlarmKeeper = AlarmKeeper(self.engine, config.data, self._note_event)
         try:
             self.log.apply(config.log)
         except ConfigError as error:

@@ -8,11 +8,17 @@ from pydantic import AfterValidator, Field, model_validator
 from slipring.control.address import Address
 from slipring.control.oidc import OidcSection
 from slipring.control.section import Section, between
+from slipring.native import check_topic
 
 
 def _is_address_or_off(text: str) -> str:
     if text != "off":
         Address.parse(text)
+    return text
+
+
+def _is_parameter_name(text: str) -> str:
+    check_topic(text)
     return text
 
 
@@ -24,7 +30,14 @@ def _is_one_line(text: str) -> str:
 
 SOURCE_MAX = 120
 MARK_MAX = 24
+QUICK_LOOK_PLOTS_MAX = 4
+QUICK_LOOK_NAMES_MAX = 8
+"""Parameters of one plot of the quick look."""
 ListenOrOff = Annotated[str, AfterValidator(_is_address_or_off)]
+ParameterName = Annotated[str, AfterValidator(_is_parameter_name)]
+QuickLookPlot = Annotated[
+    tuple[ParameterName, ...], Field(min_length=1, max_length=QUICK_LOOK_NAMES_MAX)
+]
 
 
 class ConsoleSection(Section):
@@ -79,6 +92,15 @@ class ConsoleSection(Section):
         description="The lake that plots read, as a folder or s3://bucket/prefix; empty takes the "
         "folder `lake` in the broker's data folder, if it is there.",
         examples=["s3://telemetry/lake"],
+    )
+
+    quick_look: Annotated[tuple[QuickLookPlot, ...], Field(max_length=QUICK_LOOK_PLOTS_MAX)] = (
+        Field(
+            (),
+            description="What the first page draws: up to four plots, each with the names of its "
+            "parameters. Without it the page draws the first parameters that have limits.",
+            examples=[[["jet/air/altitude"], ["jet/engine/n1", "jet/engine/n2"]]],
+        )
     )
 
     oidc: OidcSection = OidcSection()

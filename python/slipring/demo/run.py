@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import re
 import shutil
 import signal
@@ -24,15 +25,31 @@ TELL_S = 5.0
 FREE_BYTES_MIN = 5_000_000_000
 """The demo ends when the disk has less room."""
 JOURNAL_BYTES = 2_000_000_000
+QUICK_LOOK = [
+    [f"{PREFIX}/{name}" for name in names]
+    for names in (
+        ("air/altitude", "derived/energy_height"),
+        ("air/true_airspeed",),
+        ("motion/load_factor",),
+        ("engine/egt",),
+    )
+]
+"""What the first page of the console draws, one list for each plot."""
 CONFIG = f"""\
 # The journal of the demo keeps its newest bytes, and what the lake has not read.
 [journal]
 retain_bytes = {JOURNAL_BYTES}
 
+# A strain gauge that trembles at its limit is one alarm, not fifty.
+[alarms]
+on_delay = "200ms"
+off_delay = "2s"
+
 # Nobody shall take this flight for a real one.
 [console]
 source = "Simulated jet {PREFIX}"
 mark = "DEMO DATA"
+quick_look = {json.dumps(QUICK_LOOK)}
 """
 
 

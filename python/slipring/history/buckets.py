@@ -76,7 +76,7 @@ class Buckets:
         order = np.argsort(times, kind="stable")
         return times[order], values[order]
 
-    def rows(self, rows: slice) -> "Buckets":
+    def rows(self, rows: "slice | NDArray[np.bool_]") -> "Buckets":
         """Some of the buckets."""
         return Buckets(*(column[rows] for column in self.columns()))
 

@@ -6,18 +6,22 @@ to 999, the table for the newest sample; a bucket that all three have parts of i
 """
 
 import logging
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipring.errors import JournalError, SlipringError
-from slipring.history.budget import ReadBudget
+from slipring.history.budget import BYTES_MAX, ReadBudget
 from slipring.history.journal_part import JournalHistory
 from slipring.history.question import HistoryQuestion, KnownParameter
 from slipring.history.reading import HistoryReading
+from slipring.history.recent import COARSE_NS, RecentSamples
 from slipring.history.series import Gathered, HistoryAnswer, Series
-from slipring.history.table_part import TableNow, value_of
+from slipring.history.steps import SECOND_NS
+from slipring.history.table_part import TableNow, number_of, value_of
 from slipring.history.values_at import Found, ValueAt, journal_values, values_budget
 
 if TYPE_CHECKING:
@@ -26,6 +30,9 @@ if TYPE_CHECKING:
 
 CHEAP_BYTES = 64 << 20
 """A journal that has all of a time in fewer bytes is quicker than the lake."""
+BEGIN_NS = 3 * SECOND_NS
+"""How far a page that begins to follow is taken back: as long as the journal may take to sync."""
+BEGIN_BYTES_MAX = 32 << 20
 
 log = logging.getLogger("slipring.console")
 
@@ -36,6 +43,7 @@ class History:
     def __init__(self, table: TableNow, journal: Path | None, lake: "LakeLocation | None") -> None:
         """`journal` is its folder. Neither it nor the lake need be there yet."""
         self.table = table
+        self.recent = RecentSamples()
         self._journal_folder = journal
         self._lake_location = lake
         self._journal: JournalHistory | None = None
@@ -53,7 +61,9 @@ class History:
             names = [one for one in question.names if known[one].is_text is is_text]
             if names:
                 reading = HistoryReading(question, names, budget, is_text=is_text)
-                reading.read(self.journal, self.lake if source else None, source)
+                if not reading.read_recent(self.recent, self._recent_journal(question)):
+                    reading.read(self.journal, self.lake if source else None, source)
+                reading.add_followed(self.recent)
                 reading.add_newest(self.table.newest(names), known)
                 gathered.update(dict.fromkeys(names, reading.found))
         series = [self._series(one, known[one], gathered[one], question) for one in question.names]
@@ -92,6 +102,30 @@ class History:
             if missing:
                 found |= look(missing, at_ns, known)
         return found
+
+    def begin(self, names: Sequence[str], known: Mapping[str, KnownParameter]) -> None:
+        """Follow these, from some seconds ago on: a page that begins must not have a hole."""
+        numbers = [one for one in names if not known[one].is_text]
+        self.follow(numbers, known)
+        if self.journal and numbers:
+            begin_ns = time.time_ns() - BEGIN_NS
+            with suppress(JournalError):
+                self.recent.fill(self.journal, numbers, begin_ns, ReadBudget(BEGIN_BYTES_MAX))
+
+    def follow(self, names: Sequence[str], known: Mapping[str, KnownParameter]) -> None:
+        """Take in what is new of these, from the journal and from the table."""
+        self.recent.ask(names)
+        try:
+            self.recent.follow(self.journal, time.time_ns())
+        except JournalError as error:
+            self._tell("journal", error)
+        newest = self.table.newest(names)
+        numbers = {
+            name: (one.time_ns, number)
+            for name, one in newest.items()
+            if one.is_good and (number := number_of(one, known[name])) is not None
+        }
+        self.recent.add_newest(numbers)
 
     def journal_bounds(self) -> tuple[int, int] | None:
         """When the journal's first and last message came; None without one."""
@@ -167,6 +201,17 @@ class History:
         if source is not None and source.window_ns > question.step_ns:
             question = replace(question, least_ns=source.window_ns)
         return question, source
+
+    def _recent_journal(self, question: HistoryQuestion) -> JournalHistory | None:
+        """The journal, if the newest minutes are in memory or quickly read into it."""
+        journal, begin_ns = self.journal, question.whole_ns[0]
+        if journal is None or question.step_ns % COARSE_NS or self._is_cheap(question):
+            return None
+        if begin_ns < self.recent.oldest_ns(time.time_ns()):
+            return None
+        extent = journal.extent()
+        late = extent.bytes_between(journal.reader.offset_at(begin_ns), extent.end)
+        return journal if late <= BYTES_MAX or self.lake is None else None
 
     def _is_cheap(self, question: HistoryQuestion) -> bool:
         """Whether the journal alone has everything, in few bytes."""

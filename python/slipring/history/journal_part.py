@@ -4,6 +4,7 @@ Decodes only what is asked for, in Rust. Damage is passed over and told.
 """
 
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -13,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from slipring.errors import JournalGap
-from slipring.history.buckets import Buckets, put_together
+from slipring.history.buckets import Buckets, Times, Values, put_together
 from slipring.history.budget import ReadBudget
 from slipring.history.journal_extent import JournalExtent
 from slipring.history.question import KnownParameter
@@ -22,6 +23,7 @@ from slipring.journal.definitions import DefinitionHistory
 from slipring.journal.location import Journal, JournalFolder
 from slipring.journal.native_columns import NativeColumn, arrow_array
 from slipring.journal.samples import JournalSamples, SampleRequest
+from slipring.journal.undamaged import undamaged
 
 AHEAD_NS = 2 * SECOND_NS
 """A sample may say that it was measured so long after the broker received it: clocks differ."""
@@ -70,6 +72,11 @@ class JournalHistory:
     def identity(self) -> str:
         return self.reader.identity
 
+    def receive_ns(self, offset: int) -> int:
+        """When the message with this offset, or the next one that can be read, was received."""
+        found = self._received(offset, self.reader.end_offset())
+        return time.time_ns() if found is None else found
+
     def definitions(self, names: Sequence[str]) -> dict[str, KnownParameter]:
         """What the journal knows of names, also of parameters that were removed."""
         with self._lock:
@@ -101,9 +108,9 @@ class JournalHistory:
     def time_bounds(self) -> tuple[int, int] | None:
         """When its first and its last message were received; None if it has none."""
         end = self.reader.end_offset()
-        first = self._receive_ns(self.reader.first_offset, end)
-        last = self._receive_ns(max(self.reader.first_offset, end - 1), end)
-        return None if first is None or last is None else (first, last)
+        first = self._received(self.reader.first_offset, end)
+        last = self._received(max(self.reader.first_offset, end - 1), end)
+        return None if first is None else (first, first if last is None else last)
 
     def read(
         self,
@@ -134,15 +141,15 @@ class JournalHistory:
             except JournalGap:  # retention has removed it meanwhile, and all before
                 part.is_cut = True
                 break
-            damage = [one.reason for one in samples.set_aside if not one.topic]
-            part.damage += damage[: DAMAGE_SHOWN - len(part.damage)]
-            samples.set_aside.clear()
+            part.damage = (part.damage + damage_of(samples))[:DAMAGE_SHOWN]
         return part
 
-    def _receive_ns(self, offset: int, end: int) -> int | None:
-        messages = self.reader.read(offset, end, 1)
-        times = np.frombuffer(messages.receive_ns, np.int64)  # type: ignore[call-overload]
-        return int(times[0]) if len(times) else None
+    def _received(self, offset: int, end: int) -> int | None:
+        for _, messages in undamaged(self.reader, offset, end, 1):
+            times = np.frombuffer(messages.receive_ns, np.int64)  # type: ignore[call-overload]
+            if len(times):
+                return int(times[0])
+        return None
 
 
 def newest_first(
@@ -162,31 +169,40 @@ def _numbers(samples: JournalSamples, start: int, end: int, step_ns: int) -> dic
     return {name: put_together(parts, step_ns) for name, parts in found.items()}
 
 
-def _by_name(
-    samples: JournalSamples, rows: int, columns: Mapping[str, NativeColumn]
-) -> Iterator[tuple[str, Buckets]]:
-    """The rows, which are in the order of their indices, by parameter."""
-    if not rows:
-        return
+def rolled_up(rows: int, columns: Mapping[str, NativeColumn]) -> tuple[Times, Buckets]:
+    """Index and sums of each window that has a number, in the order of the indices."""
 
-    def column(name: str, kind: pa.DataType) -> np.ndarray:
+    def column(name: str, kind: pa.DataType) -> Values:
         return np.asarray(arrow_array(kind, rows, columns[name]).to_numpy(zero_copy_only=False))
 
-    count = column("count", pa.int64())
+    count = column("count", pa.int64()) if rows else np.empty(0, np.int64)
     counted = np.flatnonzero(count)
     if not len(counted):
-        return
-    index = column("index", pa.int32())[counted]
-    times = [column(name, pa.int64())[counted] for name in ("window_ns", "first_ns", "last_ns")]
-    start, first_ns, last_ns = (one.astype(np.int64) for one in times)
+        return np.empty(0, np.int64), Buckets.none()
+    names = ("window_ns", "first_ns", "last_ns")
+    times = [column(name, pa.int64())[counted].astype(np.int64) for name in names]
     low, high, first, last = (
         column(name, pa.float64())[counted] for name in ("min", "max", "first", "last")
     )
-    all_ = Buckets(start, count[counted], low, high, first, first_ns, last, last_ns)
+    sums = Buckets(times[0], count[counted], low, high, first, times[1], last, times[2])
+    return column("index", pa.int32())[counted], sums
+
+
+def damage_of(samples: JournalSamples) -> list[str]:
+    """What could not be read, in sentences; it is told once."""
+    found = [one.reason for one in samples.set_aside if not one.topic]
+    samples.set_aside.clear()
+    return found[:DAMAGE_SHOWN]
+
+
+def _by_name(
+    samples: JournalSamples, rows: int, columns: Mapping[str, NativeColumn]
+) -> Iterator[tuple[str, Buckets]]:
+    """The sums by parameter."""
+    index, sums = rolled_up(rows, columns)
     edges = [0, *(np.flatnonzero(np.diff(index)) + 1).tolist(), len(index)]
-    for begin, end in pairwise(edges):
-        name = samples.known.names[int(index[begin])].as_py()
-        yield name, all_.rows(slice(begin, end))
+    for begin, end in pairwise(edges if len(index) else ()):
+        yield samples.known.names[int(index[begin])].as_py(), sums.rows(slice(begin, end))
 
 
 def _texts(samples: JournalSamples, start: int, end: int, step_ns: int) -> dict[str, Buckets]:

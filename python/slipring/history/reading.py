@@ -3,6 +3,7 @@
 What cannot be read is left out, and said.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from slipring.history.buckets import Buckets
 from slipring.history.budget import ReadBudget
 from slipring.history.journal_part import JournalHistory
 from slipring.history.question import HistoryQuestion, KnownParameter
+from slipring.history.recent import RecentSamples
 from slipring.history.series import Gathered
 from slipring.history.table_part import NewestSample, number_of, value_of
 
@@ -53,6 +55,32 @@ class HistoryReading:
         oldest = lake.oldest(source)
         if journal and begin and oldest is not None and whole[0] < oldest:
             self._read_journal(journal, (0, begin), (whole[0], min(whole[1], oldest)))
+
+    def read_recent(self, recent: RecentSamples, journal: JournalHistory | None) -> bool:
+        """Take everything from memory, read back as far as needed; False if it has no room."""
+        if journal is None or self._is_text or len(recent.ask(self._names)) < len(self._names):
+            return False
+        (begin, end), now_ns = self._question.whole_ns, time.time_ns()
+        try:
+            recent.follow(journal, now_ns)
+            self.found.damage += recent.fill(journal, self._names, begin, self._budget)
+        except JournalError as error:
+            self._leave_out(error)
+            return False
+        for name in self._names:
+            self.found.is_cut |= not recent.is_complete(name, begin)
+            self.found.add(
+                "journal", name, recent.buckets(name, begin, end, self._question.step_ns)
+            )
+        return True
+
+    def add_followed(self, recent: RecentSamples) -> None:
+        """Add what was followed of parameters that nothing else knows: not all are journaled."""
+        begin, end = self._question.whole_ns
+        for name in self._names:
+            if self.found.newest_ns(name) is None:
+                buckets = recent.buckets(name, begin, end, self._question.step_ns)
+                self.found.add("table", name, buckets)
 
     def add_newest(
         self, newest: Mapping[str, NewestSample], known: Mapping[str, KnownParameter]

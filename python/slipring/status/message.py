@@ -129,7 +129,16 @@ class ReceiptSummary(ReceiptFigures):
     damage_total: Annotated[int, "How many damaged ranges there are."]
 
 
-class JournalSummary(JournalStatus):
+class DiskRoom(TypedDict):
+    """The disk of the data folder."""
+
+    disk_free_bytes: Annotated[
+        int | None, "Bytes that are free on the disk of the data folder; null if it does not say."
+    ]
+    disk_bytes: Annotated[int | None, "All bytes of that disk."]
+
+
+class JournalSummary(JournalStatus, DiskRoom):
     """The journal: its state, what it promises, who reads it, what the start found."""
 
     state: Annotated[

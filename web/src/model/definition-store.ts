@@ -5,17 +5,17 @@ const DEFINITIONS_MAX = 2_000;
 /** A name that nobody has declared, or an answer that did not come, is asked for again after this time. */
 const AGAIN_MS = 5_000;
 
-/** Finds a definition by its exact name; null if no parameter has it. */
-export type FetchDefinition = (name: string) => Promise<ParameterDefinition | null>;
+/** Finds parameters by a part of their name, or by a filter. */
+export type FetchDefinitions = (search: string) => Promise<readonly ParameterDefinition[]>;
 
 export class DefinitionStore {
-  readonly #fetch: FetchDefinition;
+  readonly #fetch: FetchDefinitions;
   readonly #changed: () => void;
   readonly #known = new Map<string, ParameterDefinition>();
   readonly #asked_at_ms = new Map<string, number>();
   #revision = 0;
 
-  constructor(fetch: FetchDefinition, changed: () => void) {
+  constructor(fetch: FetchDefinitions, changed: () => void) {
     this.#fetch = fetch;
     this.#changed = changed;
   }
@@ -34,6 +34,13 @@ export class DefinitionStore {
     return null;
   }
 
+  /** The parameters that a person searches for. */
+  async search(text: string): Promise<readonly ParameterDefinition[]> {
+    const found = await this.#fetch(text);
+    for (const one of found) if (!this.#known.has(one.name)) this.take(one);
+    return found;
+  }
+
   /** Takes what came with another answer. */
   take(definition: ParameterDefinition): void {
     if (this.#known.size >= DEFINITIONS_MAX) this.#known.clear();
@@ -45,8 +52,10 @@ export class DefinitionStore {
   async #ask(name: string): Promise<void> {
     if (this.#asked_at_ms.size >= DEFINITIONS_MAX) this.#asked_at_ms.clear();
     this.#asked_at_ms.set(name, performance.now());
-    const found = await this.#fetch(name).catch(() => null);
-    if (found) this.take(found);
+    // The filter `a/b/#` also matches `a/b`, and that comes first.
+    const found = await this.#fetch(`${name}/#`).catch(() => []);
+    const exact = found.find((one) => one.name === name);
+    if (exact) this.take(exact);
     this.#changed();
   }
 }

@@ -50,6 +50,12 @@ export class HeldSeries {
     this.seam_ms = Number.POSITIVE_INFINITY;
   }
 
+  /** The broker's clock was set back: what came before it would hide what comes now. */
+  forget(): void {
+    this.#ring?.clear();
+    this.breakOff();
+  }
+
   /** The broker has sent what came until this time. */
   hear(at_ms: number): void {
     if (this.seam_ms === Number.POSITIVE_INFINITY && this.#step_ms !== null) this.seam_ms = at_ms;

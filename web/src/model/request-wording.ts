@@ -2,17 +2,6 @@
 import type { RequestFigures, RequestStatus, ServiceStatus, TopicRequests, WaitingTopic } from "./contract.ts";
 import { age, bytes, clientName, count, counted, legible, UNKNOWN } from "./wording.ts";
 
-/** Characters of a name that are shown; the middle of a longer one is left out, for its ends tell names apart. */
-const NAME_SHOWN = 44;
-const NARROW_SHOWN = 22;
-
-export function shortened(name: string, most = NAME_SHOWN): string {
-  const characters = [...name];
-  if (characters.length <= most) return name;
-  const tail = Math.floor((most - 1) / 2);
-  return `${characters.slice(0, most - 1 - tail).join("")}…${characters.slice(-tail).join("")}`;
-}
-
 /** A time with its significant digits: 0.12 ms, 35 ms, 1.2 s, 3 min. */
 export function span(elapsed_ms: number | null): string {
   if (elapsed_ms === null) return UNKNOWN;
@@ -30,10 +19,10 @@ export function requestsExtent({ open, services, room, states, p50_ms, p99_ms }:
 
 export function requestCells(request: RequestStatus, now_ms: number): string[] {
   return [
-    shortened(legible(request.topic)),
+    legible(request.topic),
     request.state,
-    shortened(clientName(request.asker), NARROW_SHOWN),
-    request.service === null ? UNKNOWN : shortened(clientName(request.service), NARROW_SHOWN),
+    clientName(request.asker),
+    request.service === null ? UNKNOWN : clientName(request.service),
     request.priority,
     age(now_ms - request.asked_ms),
     request.ended_ms === null ? UNKNOWN : span(request.ended_ms - request.asked_ms),
@@ -42,7 +31,7 @@ export function requestCells(request: RequestStatus, now_ms: number): string[] {
 
 export function serviceCells(service: ServiceStatus): string[] {
   return [
-    shortened(clientName(service.client_id), NARROW_SHOWN),
+    clientName(service.client_id),
     service.connected ? "connected" : "away",
     `${count(service.busy)} of ${count(service.limit)}`,
     count(service.answered),
@@ -53,11 +42,11 @@ export function serviceCells(service: ServiceStatus): string[] {
 }
 
 export function topicCells({ topic, open, stored }: TopicRequests): string[] {
-  return [shortened(legible(topic), NARROW_SHOWN), count(open), count(stored)];
+  return [legible(topic), count(open), count(stored)];
 }
 
 export function waitingCells(waiting: WaitingTopic): string[] {
-  return [shortened(legible(waiting.topic), NARROW_SHOWN), count(waiting.messages), bytes(waiting.bytes)];
+  return [legible(waiting.topic), count(waiting.messages), bytes(waiting.bytes)];
 }
 
 /** One step of a request's life: when, what, and how long the part of the line is that begins with it. */

@@ -2,8 +2,6 @@
 
 /** More than any screen has columns. */
 export const RING_ENTRIES = 4_096;
-/** A time that is further back means that the broker's clock was set: earlier samples are dropped. */
-const CLOCK_BACK_MS_MAX = 1_000;
 
 export class SampleRing {
   readonly times = new Float64Array(RING_ENTRIES);
@@ -35,9 +33,7 @@ export class SampleRing {
 
   /** Adds what came at a time, to the newest entry if that is of the same step. A time that goes back is refused. */
   append(at_ms: number, min: number, max: number, last: number, step_ms: number): boolean {
-    const newest_ms = this.newest_ms;
-    if (at_ms < newest_ms - CLOCK_BACK_MS_MAX) this.clear();
-    else if (at_ms < newest_ms) return false;
+    if (at_ms < this.newest_ms) return false;
     if (this.#length > 0 && sameStep(this.newest_ms, at_ms, step_ms)) {
       const at = this.slot(this.#length - 1);
       this.times[at] = at_ms;

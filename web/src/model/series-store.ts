@@ -9,7 +9,7 @@ import type { SeriesSlice } from "./series-slice.ts";
 export type { ShownView } from "./history-plan.ts";
 
 /** Names of one page; those beyond are not shown. */
-export const NAMES_MAX = 240;
+export const NAMES_MAX = 128;
 /** What the broker takes in one request. */
 const NAMES_A_REQUEST = 24;
 /** While a person moves the view, the broker is not asked. */
@@ -18,6 +18,8 @@ const RETRY_MS = 2_000;
 /** Between two messages of the broker: faster than anybody reads, slower than it would flicker. */
 const STEP_MS_MIN = 20;
 const STEP_MS_MAX = 100;
+/** A message that is further back than the one before means that the broker's clock was set. */
+const CLOCK_BACK_MS_MAX = 1_000;
 
 export interface HistoryRequest extends Stretch {
   readonly names: readonly string[];
@@ -60,6 +62,7 @@ export class SeriesStore {
   #listening = "";
   #trouble: string | null = null;
   #oldest_ms: number | null = null;
+  #heard_ms = Number.NEGATIVE_INFINITY;
 
   /** `changed` is called when samples came; what is drawn is then read anew. */
   constructor(feed: SeriesFeed, changed: () => void) {
@@ -138,6 +141,8 @@ export class SeriesStore {
   receive(text: string, first: boolean): void {
     const told = record(JSON.parse(text));
     const at_ms = asNumber(told["at_ms"]);
+    if (at_ms < this.#heard_ms - CLOCK_BACK_MS_MAX) for (const series of this.#series.values()) series.forget();
+    this.#heard_ms = at_ms;
     if (first) for (const series of this.#series.values()) series.breakOff();
     for (const series of this.#series.values()) series.hear(at_ms);
     for (const one of array(told, "series")) {

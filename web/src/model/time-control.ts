@@ -72,13 +72,37 @@ export class TimeControl {
   /** Plays from what is shown. */
   play(speed: number, live_ms: number): void {
     const from_ms = this.shown(live_ms);
-    this.#speed = Math.min(Math.max(speed, SPEED_MIN), SPEED_MAX);
+    this.#speed = clamp(speed, SPEED_MIN, SPEED_MAX);
     this.#set("replay", from_ms, live_ms);
   }
 
   setSpan(span_ms: number): void {
-    this.#span_ms = Math.min(Math.max(span_ms, SPAN_MS_MIN), SPAN_MS_MAX);
+    this.#span_ms = clamp(span_ms, SPAN_MS_MIN, SPAN_MS_MAX);
     this.#revision += 1;
+  }
+
+  /** Shows a window that a person has chosen. One that reaches now stays live if it was. */
+  showWindow(from_ms: number, to_ms: number, live_ms: number): void {
+    const span_ms = clamp(to_ms - from_ms, SPAN_MS_MIN, SPAN_MS_MAX);
+    this.#span_ms = span_ms;
+    if (this.#mode === "live" && to_ms >= live_ms) this.#revision += 1;
+    else this.seek(to_ms, live_ms);
+  }
+
+  /** A longer or shorter window, in which a time stays where it is; of a live one that is now. */
+  zoom(factor: number, around_ms: number, live_ms: number): void {
+    const to_ms = this.shown(live_ms);
+    const span_ms = clamp(this.#span_ms * factor, SPAN_MS_MIN, SPAN_MS_MAX);
+    const scale = span_ms / this.#span_ms;
+    if (this.#mode === "live") this.setSpan(span_ms);
+    else this.showWindow(around_ms + (to_ms - this.#span_ms - around_ms) * scale, around_ms + (to_ms - around_ms) * scale, live_ms);
+  }
+
+  /** Earlier by so much, or later if it is positive. What was live stands still then. */
+  move(by_ms: number, live_ms: number): void {
+    const to_ms = this.shown(live_ms) + by_ms;
+    if (this.#mode === "live" && by_ms >= 0) return;
+    this.seek(to_ms, live_ms);
   }
 
   #set(mode: TimeMode, at_ms: number, live_ms: number): void {
@@ -87,4 +111,8 @@ export class TimeControl {
     this.#set_at_ms = live_ms;
     this.#revision += 1;
   }
+}
+
+function clamp(value: number, low: number, high: number): number {
+  return Math.min(Math.max(value, low), high);
 }

@@ -39,7 +39,7 @@ export function clientsPage(): Page {
   return new SectionPage("clients", "Clients", ({ state }, now_ms) => {
     clients.render(state.latest);
     away.render(state.latest, now_ms);
-  });
+  }, { shown: ["clients", "away"] });
 }
 
 export function topicsPage(requestRender: () => void): Page {
@@ -56,7 +56,7 @@ export function topicsPage(requestRender: () => void): Page {
     pins.render(state.values, { from_ms: now_ms - HISTORY_MS, to_ms: now_ms });
     prefixes.render(state.latest);
     streams.render(state.latest, now_ms);
-  });
+  }, { shown: ["values", "prefixes", "streams"], beyond: () => (pins.size > 0 ? ["values"] : []) });
 }
 
 export function storagePage(): Page {
@@ -75,5 +75,5 @@ export function eventsPage(visitor: () => ConsoleVisitor | null): Page {
   return new SectionPage("events", "Events", ({ state }) => {
     audit.offer(may(visitor(), "access"));
     events.render(state.events);
-  });
+  }, { shown: ["events"] });
 }

@@ -3,7 +3,8 @@ import type { LiveConnection } from "../live-connection.ts";
 import type { ConsoleVisitor, ParametersMessage } from "../model/contract.ts";
 import type { ParameterStore } from "../model/parameter-store.ts";
 import { ParametersPanel } from "../views/parameters-panel.ts";
-import type { Page } from "./page.ts";
+import { QuickLook } from "../views/quick-look.ts";
+import type { Page, PageContext } from "./page.ts";
 import { SectionPage } from "./section-page.ts";
 
 interface Overview {
@@ -22,11 +23,29 @@ export function overview(
     moved: requestRender,
     watchesAll: () => visitor()?.watches === "all",
   });
-  const page = new SectionPage(
-    "",
-    "Overview",
-    ({ state, time }, now_ms) => panel.render(state.latest, time, now_ms),
-    (query) => panel.follow(query),
-  );
+  const page = new OverviewPage(panel);
   return { page, panel };
+}
+
+/** The parameters, and plots above them while the page is shown. */
+class OverviewPage extends SectionPage {
+  readonly #quickLook = new QuickLook();
+  readonly #panel: ParametersPanel;
+
+  constructor(panel: ParametersPanel) {
+    super("", "Overview", ({ state, time }, now_ms) => panel.render(state.latest, time, now_ms));
+    this.#panel = panel;
+  }
+
+  override show(root: HTMLElement, context: PageContext, rest: string, query: URLSearchParams): void {
+    super.show(root, context, rest, query);
+    this.#quickLook.show(context.widgets);
+    this.#panel.follow(query, context.widgets);
+  }
+
+  override hide(): void {
+    super.hide();
+    this.#quickLook.hide();
+    this.#panel.leave();
+  }
 }

@@ -1,5 +1,6 @@
 // Which page the address names. `#/clients` is the page "clients", `#/layouts/flight?from=1` has a rest and a query.
 import type { Page, PageContext } from "../pages/page.ts";
+import { part, setText } from "../views/page.ts";
 
 export interface PageAddress {
   path: string;
@@ -31,10 +32,12 @@ function decoded(text: string): string {
 export class Router {
   readonly #pages: readonly Page[];
   readonly #main: HTMLElement;
+  readonly #heading = part("page-title");
   readonly #context: PageContext;
   readonly #changed: (page: Page) => void;
   #shown: Page | null = null;
   #root: HTMLElement | null = null;
+  #rest = "";
 
   constructor(pages: readonly Page[], main: HTMLElement, context: PageContext, changed: (page: Page) => void) {
     this.#pages = pages;
@@ -50,17 +53,31 @@ export class Router {
     if (address === null) return;
     const page = this.#pages.find(({ path }) => path === address.path) ?? this.#pages[0];
     if (page === undefined) return;
+    const turned = this.#shown !== null && (page !== this.#shown || address.rest !== this.#rest);
     this.#leave();
     this.#shown = page;
+    this.#rest = address.rest;
     this.#root = this.#rootOf(page);
     this.#root.hidden = false;
     page.show(this.#root, this.#context, address.rest, address.query);
+    setText(this.#heading, page.title);
+    if (turned) this.#begin();
     this.#changed(page);
     this.#context.requestRender();
   }
 
+  get shown(): Page | null {
+    return this.#shown;
+  }
+
   render(now_ms: number): void {
     this.#shown?.render(now_ms);
+  }
+
+  /** A person who reads with the ears or the keyboard goes on at the title of the page. */
+  #begin(): void {
+    window.scrollTo(0, 0);
+    this.#heading.focus({ preventScroll: true });
   }
 
   #leave(): void {

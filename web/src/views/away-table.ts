@@ -5,7 +5,7 @@ import { KeyedRows } from "./keyed-rows.ts";
 import { explain, part, setText } from "./page.ts";
 
 export class AwayTable {
-  readonly #rows = new KeyedRows(part<HTMLTableElement>("away-table"), "away");
+  readonly #rows = new KeyedRows(part<HTMLTableElement>("away-table"), "away", [0]);
   readonly #count = part("away-count");
   readonly #empty = part("away-empty");
 

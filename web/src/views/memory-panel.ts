@@ -31,8 +31,8 @@ export class MemoryPanel {
   readonly #victims = part("memory-victims");
   readonly #size = part<HTMLInputElement>("memory-size");
   readonly #said = part("memory-said");
-  readonly #holders = new KeyedRows(part<HTMLTableElement>("holders-table"), "holder");
-  readonly #owners = new KeyedRows(part<HTMLTableElement>("owners-table"), "owner");
+  readonly #holders = new KeyedRows(part<HTMLTableElement>("holders-table"), "holder", [0, 1]);
+  readonly #owners = new KeyedRows(part<HTMLTableElement>("owners-table"), "owner", [0]);
 
   readonly #may: (area: string) => boolean;
 

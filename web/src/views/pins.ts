@@ -12,6 +12,10 @@ export class PinnedCharts {
   /** In the order of pinning. */
   readonly #charts = new Map<string, PinnedChart>();
 
+  get size(): number {
+    return this.#charts.size;
+  }
+
   has(topic: string): boolean {
     return this.#charts.has(topic);
   }

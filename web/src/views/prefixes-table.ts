@@ -5,7 +5,7 @@ import { KeyedRows } from "./keyed-rows.ts";
 import { explain, part } from "./page.ts";
 
 export class PrefixesTable {
-  readonly #rows = new KeyedRows(part<HTMLTableElement>("prefixes-table"), "prefix");
+  readonly #rows = new KeyedRows(part<HTMLTableElement>("prefixes-table"), "prefix", [0]);
   readonly #empty = part("prefixes-empty");
   #rendered: LiveMessage | null | undefined;
 

@@ -2,10 +2,10 @@
 import { type LiveMessage, OneRequestMessage, type RequestFigures, RequestsMessage } from "../model/contract.ts";
 import { requestCells, requestsExtent, serviceCells, topicCells, waitingCells } from "../model/request-wording.ts";
 import { parse } from "../model/shape.ts";
-import { clientName, count, legible } from "../model/wording.ts";
+import { count, legible } from "../model/wording.ts";
 import { KeyedRows } from "./keyed-rows.ts";
 import { madeTable } from "./made-table.ts";
-import { element, explain, part, setData, setText, setTitle } from "./page.ts";
+import { element, explain, part, setData, setText } from "./page.ts";
 import { RequestLife } from "./request-life.ts";
 
 /** The broker is asked so often while there are requests and somebody sees the page. */
@@ -40,10 +40,10 @@ export class RequestsPanel {
     const waiting = madeTable("waiting-table", "Messages that wait for a subscriber", [
       "Waits for a subscriber", "+Messages", "+Data",
     ]);
-    this.#requests = new KeyedRows(requests.table, "request");
-    this.#services = new KeyedRows(services.table, "service");
-    this.#topics = new KeyedRows(topics.table, "requestTopic");
-    this.#waiting = new KeyedRows(waiting.table, "waitingTopic");
+    this.#requests = new KeyedRows(requests.table, "request", [0, 2, 3]);
+    this.#services = new KeyedRows(services.table, "service", [0]);
+    this.#topics = new KeyedRows(topics.table, "requestTopic", [0]);
+    this.#waiting = new KeyedRows(waiting.table, "waitingTopic", [0]);
     for (const rows of [this.#requests, this.#services, this.#topics, this.#waiting]) rows.render([]);
     const beside = element("div", "request-tables");
     beside.append(services.scroll, topics.scroll, waiting.scroll);
@@ -124,24 +124,18 @@ export class RequestsPanel {
   #show({ at_ms, figures, requests, services, topics, waiting }: RequestsMessage): void {
     this.#renderStates(figures);
     const rows = this.#requests.render(requests.map((one) => ({ key: one.key, cells: requestCells(one, at_ms) })));
-    requests.forEach(({ key, state, topic, asker, service }, index) => {
+    requests.forEach(({ key, state }, index) => {
       const row = rows[index];
       if (!row) return;
       setData(row, "state", state);
-      setTitle(row.cells[0], legible(topic));
-      setTitle(row.cells[2], clientName(asker));
-      setTitle(row.cells[3], service === null ? "" : clientName(service));
       this.#offer(row, key);
     });
     const serving = this.#services.render(services.map((one) => ({ key: one.client_id, cells: serviceCells(one) })));
-    services.forEach(({ client_id, busy, limit }, index) => {
-      setTitle(serving[index]?.cells[0], clientName(client_id));
+    services.forEach(({ busy, limit }, index) => {
       serving[index]?.style.setProperty("--share", String(limit > 0 ? Math.min(1, busy / limit) : 0));
     });
-    const busy = this.#topics.render(topics.map((one) => ({ key: one.topic, cells: topicCells(one) })));
-    topics.forEach(({ topic }, index) => setTitle(busy[index]?.cells[0], legible(topic)));
-    const stored = this.#waiting.render(waiting.map((one) => ({ key: one.topic, cells: waitingCells(one) })));
-    waiting.forEach(({ topic }, index) => setTitle(stored[index]?.cells[0], legible(topic)));
+    this.#topics.render(topics.map((one) => ({ key: one.topic, cells: topicCells(one) })));
+    this.#waiting.render(waiting.map((one) => ({ key: one.topic, cells: waitingCells(one) })));
     this.#explainNothing(requests.length === 0 ? NONE_FOUND : "");
   }
 

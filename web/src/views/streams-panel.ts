@@ -7,7 +7,7 @@ import { KeyedRows } from "./keyed-rows.ts";
 import { part, setData, setText, setTitle } from "./page.ts";
 
 export class StreamsPanel {
-  readonly #rows = new KeyedRows(part<HTMLTableElement>("streams-table"), "stream");
+  readonly #rows = new KeyedRows(part<HTMLTableElement>("streams-table"), "stream", [0]);
   readonly #count = part("streams-count");
   readonly #empty = part("streams-empty");
 
@@ -21,7 +21,6 @@ export class StreamsPanel {
       const row = rows[index];
       if (!row) return;
       setData(row, "live", stream.live ? "yes" : "no");
-      setTitle(row.cells[0], legible(stream.name));
       setTitle(row.cells[1], legible(stream.media));
     });
   }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use slipring_wire::frame::{Kind, RunView};
 
-use super::watched::{Band, EVERYTHING};
+use super::watched::{EVERYTHING, QuietBand};
 
 /// Parameters that are looked at together.
 const BLOCK: usize = 64;
@@ -21,7 +21,7 @@ pub(super) struct Bands {
 
 impl Bands {
     /// Adds a parameter, or removes one (`change` is -1), or neither.
-    pub fn set(&mut self, at: usize, band: Band, change: i8) {
+    pub fn set(&mut self, at: usize, band: QuietBand, change: i8) {
         if at >= self.low.len() {
             let places = (at + 1).next_multiple_of(BLOCK);
             self.low.resize(places, EVERYTHING.0);

@@ -5,12 +5,12 @@ use super::limit_state::LimitState;
 use super::rules::{AlarmLimit, AlarmTerms};
 
 /// Below or above these values a sample of a quiet parameter has to be looked at.
-pub(super) type Band = (f64, f64);
+pub(super) type QuietBand = (f64, f64);
 
 /// Every value is within it.
-pub(super) const EVERYTHING: Band = (f64::NEG_INFINITY, f64::INFINITY);
+pub(super) const EVERYTHING: QuietBand = (f64::NEG_INFINITY, f64::INFINITY);
 /// No value is within it.
-const NOTHING: Band = (f64::INFINITY, f64::NEG_INFINITY);
+const NOTHING: QuietBand = (f64::INFINITY, f64::NEG_INFINITY);
 
 /// A parameter with limits.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl WatchedParameter {
     }
 
     /// The values that change nothing.
-    pub fn band(&self) -> Band {
+    pub fn band(&self) -> QuietBand {
         if !self.is_quiet() {
             return NOTHING;
         }

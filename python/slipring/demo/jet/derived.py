@@ -38,13 +38,15 @@ ACCELEROMETERS = {
 
 DERIVED: Mapping[str, Parameter] = {
     "energy_height": Parameter(
-        "f64", unit="m", description="Height that the energy would reach", rate_hz=50
+        "f64", unit="m", rate_hz=50,
+        description="Energy height = altitude + true_airspeed^2 / (2 * 9.80665)",
     ),
     "specific_excess_power": Parameter(
-        "f64", unit="m/s", description="How fast energy height grows, smoothed", rate_hz=50
+        "f64", unit="m/s", rate_hz=50,
+        description="Specific excess power = d(energy_height) / dt, smoothed",
     ),
     "fuel_endurance": Parameter(
-        "f64", unit="s", description="How long the fuel lasts at this flow", rate_hz=50,
+        "f64", unit="s", description="Fuel endurance = total fuel / fuel flow", rate_hz=50,
         range=(0, ENDURANCE_S_MAX), limits=AlarmLimits(low=900, low_critical=450),
     ),
     "hydraulic_health": Parameter(

@@ -12,6 +12,8 @@ IDLE_THRUST_N = 2_500.0
 FUEL_FULL_KG = 2_900.0
 IDLE_PERCENT = 63.0
 RPM_PER_PERCENT = 150.0
+JET_PIPE_FIRE_K = 420.0
+"""By how much fuel that burns behind the turbine heats the exhaust gas."""
 
 
 def thrust(made: Signals, at: Floats) -> Signals:
@@ -49,13 +51,15 @@ def shafts(made: Signals, at: Floats) -> Signals:
     lit = ((at > 20) & (at < 862)).astype(np.float64)
     light_up = level(at, (0, 0), (20, 0), (25, 1), (38, 0), (timeline.FLIGHT_S, 0))
     hot = lit * (330 + 430 * power + 70 * lagged(made["afterburner"], 0.7) + 190 * light_up)
+    # Fuel that collected before the light-up burns in the jet pipe: a hot start.
+    pooled = level(at, (0, 0), (20, 0), (23, 1), (26, 1), (34, 0), (timeline.FLIGHT_S, 0))
     turning = high / 100
     return {
         "throttle": 100 * lagged(made["power"], 0.25) * made["running"],
         "n2": high,
         "n1": 100 * turning**1.6,
         "rpm": high * RPM_PER_PERCENT,
-        "egt": made["air_temperature"] + lagged(hot, 2.2),
+        "egt": made["air_temperature"] + lagged(hot, 2.2) + lagged(JET_PIPE_FIRE_K * pooled, 1.5),
         "turbine_inlet": made["air_temperature"] + lagged(1.62 * hot, 1.5),
         "compressor_pressure": made["static_pressure"] * (1 + 25 * turning**3),
         "nozzle": 20 + 25 * (1 - power) + 45 * lagged(made["afterburner"], 0.6),

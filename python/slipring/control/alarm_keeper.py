@@ -30,7 +30,7 @@ EventNote = Callable[[str, str, int], object]
 log = logging.getLogger("slipring.alarms")
 
 
-class Alarms:
+class AlarmKeeper:
     """The board, fed by an engine."""
 
     def __init__(self, engine: Engine, data: Path, note: EventNote) -> None:

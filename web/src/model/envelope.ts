@@ -1,0 +1,101 @@
+// Turns samples into the strokes of a line: for each pixel column its lowest and highest value, so that no spike is lost.
+// A gap lifts the pen. Pure: the pen may be a canvas, or a test.
+import type { SeriesSlice } from "./series-slice.ts";
+
+export interface Pen {
+  moveTo(x: number, y: number): void;
+  lineTo(x: number, y: number): void;
+}
+
+export interface LineScale {
+  readonly from_ms: number;
+  readonly to_ms: number;
+  readonly left: number;
+  readonly width: number;
+  /** The values at the bottom and at the top. */
+  readonly low: number;
+  readonly high: number;
+  readonly top: number;
+  readonly height: number;
+  /** A longer distance between two samples is a gap. */
+  readonly gap_ms: number;
+  /** Values hold until the next sample: Booleans, states. */
+  readonly isStepped: boolean;
+}
+
+type Samples = Pick<SeriesSlice, "times" | "min" | "max" | "last" | "length">;
+
+/** Draws the line; returns how many columns have a value. */
+export function drawEnvelope(pen: Pen, samples: Samples, scale: LineScale): number {
+  const { times, min, max, last, length } = samples;
+  const { left, gap_ms, isStepped } = scale;
+  const per_ms = scale.width / (scale.to_ms - scale.from_ms);
+  const per_unit = scale.height / (scale.high - scale.low);
+  const bottom = scale.top + scale.height;
+  const y = (value: number) => clamped(bottom - (value - scale.low) * per_unit, scale);
+  let columns = 0;
+  let before_ms = Number.NaN;
+  let before_y = 0;
+  let at = 0;
+  while (at < length) {
+    const first_ms = times[at]!;
+    const x = left + (first_ms - scale.from_ms) * per_ms;
+    const column = Math.floor(x);
+    let low = min[at]!;
+    let high = max[at]!;
+    let value = last[at]!;
+    const opens = at;
+    at += 1;
+    // A gap inside a column cannot be seen: the samples of one column are one stroke.
+    while (at < length && Math.floor(left + (times[at]! - scale.from_ms) * per_ms) === column) {
+      if (!(min[at]! >= low)) low = min[at]!;
+      if (!(max[at]! <= high)) high = max[at]!;
+      value = last[at]!;
+      at += 1;
+    }
+    if (Number.isNaN(value) && Number.isNaN(low)) {
+      before_ms = Number.NaN;
+      continue;
+    }
+    columns += 1;
+    // The first value of the column is not known when buckets are merged; the nearest extreme is as good.
+    const isJoined = first_ms - before_ms <= gap_ms;
+    if (isJoined && isStepped) pen.lineTo(x, before_y);
+    if (isJoined) pen.lineTo(x, y(at - opens === 1 && low === high ? value : nearest(before_y, y(low), y(high))));
+    if (low < high) {
+      pen.moveTo(x, y(low));
+      pen.lineTo(x, y(high));
+      pen.moveTo(x, y(value));
+    } else if (!isJoined) {
+      // A single sample between two gaps is a dot.
+      pen.moveTo(x - 0.75, y(value));
+      pen.lineTo(x + 0.75, y(value));
+      pen.moveTo(x, y(value));
+    }
+    before_ms = times[at - 1]!;
+    before_y = y(value);
+  }
+  return columns;
+}
+
+function nearest(y: number, low: number, high: number): number {
+  return Math.abs(y - low) < Math.abs(y - high) ? low : high;
+}
+
+/** Far outside the plot a canvas loses its precision, and infinity has no place. */
+function clamped(y: number, { top, height }: LineScale): number {
+  return Math.min(Math.max(y, top - height), top + 2 * height);
+}
+
+/** The lowest and the highest value between two times; null if there is none. */
+export function extent(samples: Samples, from_ms: number, to_ms: number): [low: number, high: number] | null {
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  for (let at = 0; at < samples.length; at += 1) {
+    const time = samples.times[at]!;
+    if (time < from_ms || time > to_ms) continue;
+    if (samples.min[at]! < low && Number.isFinite(samples.min[at]!)) low = samples.min[at]!;
+    if (samples.max[at]! > high && Number.isFinite(samples.max[at]!)) high = samples.max[at]!;
+  }
+  return low <= high ? [low, high] : null;
+}

@@ -1,0 +1,78 @@
+// The newest value and quality of parameters at the shown time, for all widgets of a page. It asks for many at once, and
+// never before the answer to the question before has come.
+import { fields, list, parse, type TypeOf } from "./shape.ts";
+import type { TimeMode } from "./time-control.ts";
+
+/** The broker takes no more names in one request. */
+const NAMES_MAX = 500;
+const AGAIN_MS = 500;
+const RETRY_MS = 3_000;
+
+const NewestSample = fields({ name: "text", value: "scalar", time_ms: "number", quality: "text" });
+export type NewestSample = TypeOf<typeof NewestSample>;
+const NewestAnswer = fields({ at_ms: "number", values: list(NewestSample) });
+
+export type FetchNewest = (names: readonly string[], at_ms: number | null) => Promise<NewestSample[]>;
+
+export function readNewest(text: string): NewestSample[] {
+  return parse(NewestAnswer, text).values;
+}
+
+export class NewestValues {
+  readonly #fetch: FetchNewest;
+  readonly #changed: () => void;
+  readonly #wanted = new Map<object, readonly string[]>();
+  #values = new Map<string, NewestSample>();
+  #revision = 0;
+  #next_ms = 0;
+  #isAsking = false;
+  #asked = "";
+
+  constructor(fetch: FetchNewest, changed: () => void) {
+    this.#fetch = fetch;
+    this.#changed = changed;
+  }
+
+  /** Another number whenever something was answered. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  want(owner: object, names: readonly string[]): void {
+    this.#wanted.set(owner, names);
+    this.#next_ms = 0;
+  }
+
+  release(owner: object): void {
+    this.#wanted.delete(owner);
+  }
+
+  get(name: string): NewestSample | null {
+    return this.#values.get(name) ?? null;
+  }
+
+  /** Asks again if it is time to. What stands still is asked for once. `local_ms` is the page's own clock. */
+  follow(mode: TimeMode, shown_ms: number, local_ms: number): void {
+    if (this.#isAsking || local_ms < this.#next_ms || this.#wanted.size === 0) return;
+    const names = [...new Set([...this.#wanted.values()].flat())].slice(0, NAMES_MAX);
+    if (names.length === 0) return;
+    const asked = JSON.stringify([mode, mode === "paused" ? shown_ms : null, names]);
+    if (mode === "paused" && asked === this.#asked) return;
+    this.#isAsking = true;
+    this.#next_ms = local_ms + AGAIN_MS;
+    void this.#ask(names, mode === "live" ? null : shown_ms, asked, local_ms);
+  }
+
+  async #ask(names: readonly string[], at_ms: number | null, asked: string, local_ms: number): Promise<void> {
+    try {
+      const found = await this.#fetch(names, at_ms);
+      this.#values = new Map(found.map((one) => [one.name, one]));
+      this.#asked = asked;
+      this.#revision += 1;
+    } catch {
+      this.#next_ms = local_ms + RETRY_MS;
+    }
+    this.#isAsking = false;
+    this.#changed();
+  }
+}

@@ -1,0 +1,125 @@
+// The table beside a plot: what each line is, and its values at the pointer and at the cursors. Never draws lines.
+import { figure } from "../model/value-scale.ts";
+import { legible } from "../model/wording.ts";
+import { spanText, timeText } from "../model/time-axis.ts";
+import { element, setText, setTitle } from "../views/page.ts";
+import type { PlotLine } from "./plot-lines.ts";
+import type { WidgetContext } from "./widget.ts";
+
+interface LegendRow {
+  readonly line: PlotLine;
+  readonly value: HTMLElement;
+  readonly a: HTMLElement;
+  readonly b: HTMLElement;
+  readonly difference: HTMLElement;
+}
+
+/** A description with a formula says how the parameter is calculated. */
+const FORMULA = /\s=\s/;
+
+export class PlotLegend {
+  readonly element = element("div", "plot-legend");
+  readonly #context: WidgetContext;
+  readonly #remove: (name: string) => void;
+  readonly #head = element("div", "plot-legend-head");
+  readonly #at = element("span", "plot-at");
+  readonly #a = element("span");
+  readonly #b = element("span");
+  readonly #difference = element("span");
+  #rows: LegendRow[] = [];
+
+  constructor(context: WidgetContext, remove: (name: string) => void) {
+    this.#context = context;
+    this.#remove = remove;
+    this.#head.append(this.#at, this.#a, this.#b, this.#difference);
+  }
+
+  show(lines: readonly PlotLine[]): void {
+    this.#rows = [];
+    const rows = lines.map((line) => this.#row(line));
+    this.element.replaceChildren(this.#head, ...rows);
+  }
+
+  /** `spans`: the length of each axis, from which the digits follow. */
+  render(now_ms: number, spans: readonly number[]): void {
+    const { cursors, time, series } = this.#context;
+    const window = time.window(now_ms);
+    const isMarked = cursors.a_ms !== null;
+    this.element.classList.toggle("is-marked", isMarked);
+    const at_ms = cursors.hover_ms ?? window.to_ms;
+    setText(this.#at, cursors.hover_ms === null ? "" : timeText(at_ms, window.to_ms - window.from_ms));
+    this.#renderCursors(window.to_ms - window.from_ms);
+    for (const row of this.#rows) {
+      const span = spans[row.line.axis] ?? 1;
+      const shown = (moment_ms: number | null) => (moment_ms === null ? Number.NaN : series.valueAt(row.line.name, moment_ms));
+      setText(row.value, valueText(this.#context, row.line, at_ms, span));
+      const a = shown(cursors.a_ms);
+      const b = shown(cursors.b_ms);
+      setText(row.a, isMarked ? figure(a, span) : "");
+      setText(row.b, isMarked ? figure(b, span) : "");
+      setText(row.difference, isMarked ? signed(b - a, span) : "");
+    }
+  }
+
+  #renderCursors(span_ms: number): void {
+    const { a_ms, b_ms } = this.#context.cursors;
+    this.#mark(this.#a, "A", a_ms, span_ms);
+    this.#mark(this.#b, "B", b_ms, span_ms);
+    setText(this.#difference, a_ms !== null && b_ms !== null ? `Δ ${spanText(b_ms - a_ms)}` : a_ms === null ? "" : "Δ");
+  }
+
+  #mark(node: HTMLElement, name: string, at_ms: number | null, span_ms: number): void {
+    setText(node, at_ms === null ? (this.#context.cursors.a_ms === null ? "" : name) : `${name} ${timeText(at_ms, span_ms).slice(11)}`);
+    setTitle(node, at_ms === null ? "" : `${timeText(at_ms, 0)} UTC`);
+  }
+
+  #row(line: PlotLine): HTMLElement {
+    const { name, definition, unit, colour } = line;
+    const row = element("div", "plot-legend-row");
+    row.dataset["series"] = name;
+    const swatch = element("span", "plot-swatch");
+    swatch.dataset["colour"] = String(colour);
+    const shown = element("span", "plot-name");
+    const [head, tail] = split(legible(name));
+    shown.append(element("span", "plot-name-head", head), element("bdi", "plot-name-tail", tail));
+    const description = definition?.description ?? null;
+    shown.title = legible(description === null ? name : `${name}: ${description}`);
+    const value = this.#cell("plot-value", "value");
+    const made = { line, value, a: this.#cell("plot-mark", "a"), b: this.#cell("plot-mark", "b"), difference: this.#cell("plot-mark", "difference") };
+    const remove = element("button", "plot-remove", "×");
+    remove.type = "button";
+    remove.ariaLabel = `Remove ${legible(name)} from the plot`;
+    remove.title = "Remove from the plot";
+    remove.addEventListener("click", () => this.#remove(name));
+    row.append(swatch, shown, value, element("span", "plot-unit", legible(unit)), made.a, made.b, made.difference, remove);
+    if (description !== null && FORMULA.test(description)) row.append(element("p", "plot-formula", legible(description)));
+    this.#rows.push(made);
+    return row;
+  }
+
+  #cell(className: string, field: string): HTMLElement {
+    const made = element("span", className);
+    made.dataset["field"] = field;
+    return made;
+  }
+}
+
+/** Text for what is no number; a number with the digits of its axis. */
+export function valueText({ series }: WidgetContext, line: PlotLine, at_ms: number, span: number): string {
+  const value = series.valueAt(line.name, at_ms);
+  if (line.definition?.type === "bool" && !Number.isNaN(value)) return value === 0 ? "off" : "on";
+  const text = Number.isNaN(value) ? series.textAt(line.name, at_ms) : null;
+  return text === null ? figure(value, span) : legible(text.slice(0, 80));
+}
+
+/** The end of a name says what it is: only the beginning is shortened where there is no room. */
+function split(name: string): [head: string, tail: string] {
+  const levels = name.split("/");
+  const kept = levels.slice(-2).join("/");
+  const tail = kept.length <= 32 ? kept : kept.slice(-32);
+  return [name.slice(0, name.length - tail.length), tail];
+}
+
+function signed(difference: number, span: number): string {
+  return difference > 0 ? `+${figure(difference, span)}` : figure(difference, span);
+}
