@@ -205,6 +205,15 @@ test("rows are known by their place among all, and others are not here yet", () 
   assert.deepEqual([store.rowOf("p/7"), store.rowOf("p/9")], [7, -1]);
 });
 
+test("a page whose table is off the screen keeps its rows", () => {
+  const store = new ParameterStore();
+  store.receive(parsed(message()));
+  store.receive(parsed(message({ definitions: [], values: [], matching: 1 })));
+  assert.deepEqual(store.rows.map(({ topic }) => topic), ["engine/rpm"]);
+  store.receive(parsed(message({ definitions: [], values: [], matching: 0 })));
+  assert.deepEqual(store.rows, []);
+});
+
 test("the past comes before what was seen since, and lines of long ago are forgotten", () => {
   const store = new ParameterStore();
   store.receive(parsed(message({ values: [sample({ received_ms: 1_000, value: 5 })] })));

@@ -70,7 +70,9 @@ export class ParameterStore {
   receive(message: ParametersMessage): void {
     const gap_ms = gapBefore(message.at_ms, this.#latest?.at_ms);
     if (gap_ms !== null) for (const { history } of this.#records.values()) history.breakOff(gap_ms);
-    if (message.definitions !== null) this.#replace(message.definitions, message.first);
+    // A page that asked for no rows, as its table is off the screen, keeps those that it has.
+    const is_hidden = message.definitions?.length === 0 && message.first < message.matching;
+    if (message.definitions !== null && !is_hidden) this.#replace(message.definitions, message.first);
     for (const sample of message.values) this.#take(sample);
     this.#latest = message;
   }

@@ -29,7 +29,7 @@ export function overview(
   return { page, panel };
 }
 
-/** The sections, and plots above them while the page is shown. */
+/** The parameters, and plots above them while the page is shown. */
 class OverviewPage extends SectionPage {
   readonly #quickLook = new QuickLook();
   readonly #panel: ParametersPanel;
@@ -45,11 +45,12 @@ class OverviewPage extends SectionPage {
   override show(root: HTMLElement, context: PageContext, rest: string, query: URLSearchParams): void {
     super.show(root, context, rest, query);
     this.#quickLook.show(context.widgets);
-    this.#panel.follow(query);
+    this.#panel.follow(query, context.widgets);
   }
 
   override hide(): void {
     super.hide();
     this.#quickLook.hide();
+    this.#panel.leave();
   }
 }

@@ -1,5 +1,5 @@
 // All about one parameter: its past, statistics, definition, who publishes and reads it, and lines to copy.
-import { AlarmsMessage, ParameterMessage } from "../model/contract.ts";
+import { AlarmsMessage, type ParameterDefinition, ParameterMessage } from "../model/contract.ts";
 import { type HistoryPage, readHistory } from "../model/history-answer.ts";
 import { definitionFacts, peopleFacts, statisticsFacts } from "../model/parameter-facts.ts";
 import type { ParameterStore } from "../model/parameter-store.ts";
@@ -12,16 +12,20 @@ import type { TimeControl } from "../model/time-control.ts";
 import { unitText } from "../model/unit-wording.ts";
 import { age, legible, UNKNOWN } from "../model/wording.ts";
 import { CopyLines } from "./copy-lines.ts";
+import { makeWidget } from "../widgets/make-widget.ts";
+import type { WidgetContext } from "../widgets/widget.ts";
+import { WidgetBoard } from "../widgets/widget-board.ts";
 import { FactsList } from "./facts-list.ts";
 import { element, setData, setText, setTitle } from "./page.ts";
 import { ParameterAlarms } from "./parameter-alarms.ts";
-import { PastChart } from "./past-chart.ts";
 
 /** How often the broker is asked while the drawer is open. */
 const AGAIN_MS = 2_000;
 /** The rate is that of the newest samples, as many as the broker tells one by one. */
 const RATE_MS = 10_000;
 const RATE_WIDTH = 4_000;
+/** In how many parts the shown time is summed up, if it has more samples than that. */
+const WIDTH = 1_000;
 
 interface DrawerActions {
   readonly get: GetText;
@@ -42,7 +46,7 @@ export class ParameterDrawer {
   readonly #value = element("p", "drawer-value");
   readonly #state = element("p", "drawer-state");
   readonly #plots = element("a", "", "Open in plots");
-  readonly #plot = element("div");
+  readonly #plot = element("div", "drawer-plot");
   readonly #statistics = new FactsList();
   readonly #facts = new FactsList();
   readonly #people = new FactsList();
@@ -53,7 +57,8 @@ export class ParameterDrawer {
   #shown: string | null = null;
   #told: ParameterMessage | null = null;
   #past: HistoryPage | null = null;
-  #chart: PastChart | null = null;
+  #board: WidgetBoard | null = null;
+  #widgets: WidgetContext | null = null;
   #asked = "";
   #asked_at_ms = 0;
   #alarms_of = "";
@@ -86,9 +91,10 @@ export class ParameterDrawer {
     return this.#shown;
   }
 
-  open(name: string): void {
+  open(name: string, widgets: WidgetContext): void {
     if (name === this.#shown) return;
     this.close();
+    this.#widgets = widgets;
     this.#shown = name;
     this.root.hidden = false;
     const said = legible(name);
@@ -99,16 +105,15 @@ export class ParameterDrawer {
     this.#body.hidden = true;
     this.#missing.hidden = false;
     setText(this.#missing, "Waiting for the broker.");
-    this.#chart = new PastChart(said);
-    this.#plot.append(this.#chart.root);
     this.root.scrollTop = 0;
     this.#actions.changed();
   }
 
   close(): void {
     this.#shown = this.#told = this.#past = this.#rate_hz = null;
-    this.#chart?.destroy();
-    this.#chart = null;
+    this.#board?.close();
+    this.#board = null;
+    this.#plot.replaceChildren();
     this.#asked = "";
     this.root.hidden = true;
   }
@@ -122,7 +127,8 @@ export class ParameterDrawer {
     const told = this.#told;
     if (!told) return;
     this.#renderValue(told, store, time, now_ms);
-    this.#renderPast(told, time, now_ms);
+    this.#draw(told.definition);
+    this.#renderPast(told);
     this.#facts.render(definitionFacts(told));
     this.#people.render(peopleFacts(told, this.#actions.watchesAll()));
     this.#lines.render(told.lines);
@@ -142,11 +148,19 @@ export class ParameterDrawer {
     setText(this.#state, is_live ? text + old + exact : "an earlier time is shown: see the plot");
   }
 
-  #renderPast({ definition }: ParameterMessage, time: TimeControl, now_ms: number): void {
+  /** Its plot is made when its type is known: states and texts are drawn in their own way. */
+  #draw({ name, type }: ParameterDefinition): void {
+    if (this.#board || !this.#widgets) return;
+    const kind = type === "bool" || type === "enum" ? "states" : type === "text" || type === "bytes" ? "log" : "plot";
+    const widget = makeWidget({ kind, title: "", options: { names: [name] } }, this.#widgets);
+    this.#board = new WidgetBoard(this.#widgets);
+    this.#plot.append(widget.element);
+    this.#board.add(widget);
+  }
+
+  #renderPast({ definition }: ParameterMessage): void {
     const past = this.#past;
     if (!past) return this.#statistics.render([["Samples", "waiting for the past"]]);
-    this.#plot.hidden = past.texts !== null;
-    if (past.texts === null) this.#chart?.render(past, definition, time.window(now_ms));
     this.#statistics.render(statisticsFacts(definition, statistics(past), past.step_ms, this.#rate_hz));
   }
 
@@ -158,10 +172,9 @@ export class ParameterDrawer {
     this.#asked = key;
     this.#asked_at_ms = local_ms;
     const { from_ms, to_ms } = time.window(now_ms);
-    const width = Math.min(2_000, Math.round(this.#chart?.width ?? 600));
     void this.#fetchFacts(name);
     void this.#fetchRate(name, `from_ms=${Math.floor(to_ms - RATE_MS)}&to_ms=${Math.ceil(to_ms)}&width=${RATE_WIDTH}`);
-    void this.#fetchPast(name, `from_ms=${Math.floor(from_ms)}&to_ms=${Math.ceil(to_ms)}&width=${width}`);
+    void this.#fetchPast(name, `from_ms=${Math.floor(from_ms)}&to_ms=${Math.ceil(to_ms)}&width=${WIDTH}`);
   }
 
   /** Asks for the alarms when they are others: `revision` is that of the live message. */

@@ -20,6 +20,9 @@ const COLUMNS: readonly [title: string, sort: string | null][] = [
   ["Last minute", null],
 ];
 
+/** A table that is about to be seen is filled before. */
+const BEFORE_SEEN = { rootMargin: "300px" };
+
 /** What the table asks of the page around it. */
 export interface TableActions {
   readonly opened: (record: ParameterRecord) => void;
@@ -72,7 +75,7 @@ export class ParameterTable {
     new IntersectionObserver((seen) => {
       this.#is_on_screen = seen.at(-1)?.isIntersecting ?? true;
       actions.moved();
-    }).observe(this.scroll);
+    }, BEFORE_SEEN).observe(this.scroll);
   }
 
   /** The rows that the broker is asked for; none while nobody sees the table. */

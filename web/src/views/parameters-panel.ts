@@ -9,6 +9,8 @@ import { RowsPast } from "../model/rows-past.ts";
 import { branchOf, withBranch } from "../model/search-words.ts";
 import { parse } from "../model/shape.ts";
 import type { TimeControl } from "../model/time-control.ts";
+import { readAddress } from "../shell/router.ts";
+import type { WidgetContext } from "../widgets/widget.ts";
 import { explainNoMatch, explainNoParameters } from "./empty-states.ts";
 import { element, explain, part, setData, setText } from "./page.ts";
 import { ParameterDrawer } from "./parameter-drawer.ts";
@@ -56,6 +58,7 @@ export class ParametersPanel {
   #sent = "";
   #sent_at_ms = 0;
   #words_of = -1;
+  #widgets: WidgetContext | null = null;
 
   constructor(store: ParameterStore, actions: ParametersActions) {
     this.#store = store;
@@ -91,16 +94,22 @@ export class ParametersPanel {
     this.#sent = "";
   }
 
-  /** Takes what the address says: a search, an order, a parameter that is open. */
-  follow(query: URLSearchParams): void {
+  /** Takes what the address says: a search, an order, a parameter that is open. `widgets` draw its past. */
+  follow(query: URLSearchParams, widgets: WidgetContext): void {
+    this.#widgets = widgets;
     const search = query.get("search") ?? "";
     if (search !== this.#filters.search.value) this.#filters.set(search);
     this.#filters.sort = query.get("sort") ?? "name";
     this.#filters.use = query.get("favourites") ?? "";
     const name = query.get("parameter");
     if (name === null) this.#drawer.close();
-    else this.#drawer.open(name);
+    else this.#drawer.open(name, widgets);
     this.#actions.moved();
+  }
+
+  /** Another page is shown. */
+  leave(): void {
+    this.#drawer.close();
   }
 
   render(latest: LiveMessage | null, time: TimeControl, now_ms: number): void {
@@ -194,7 +203,7 @@ export class ParametersPanel {
   }
 
   #open(name: string): void {
-    this.#drawer.open(name);
+    if (this.#widgets) this.#drawer.open(name, this.#widgets);
     this.#writeAddress(true);
     this.#drawer.root.focus({ preventScroll: true });
   }
@@ -209,11 +218,12 @@ export class ParametersPanel {
   /** The address keeps what is shown, so that it can be sent to somebody. `is_step`: going back undoes it. */
   #writeAddress(is_step: boolean): void {
     const { search, sort, use } = this.#filters;
-    const said = new URLSearchParams();
-    if (search.value !== "") said.set("search", search.value);
-    if (sort !== "name") said.set("sort", sort);
-    if (use !== "") said.set("favourites", use);
-    if (this.#drawer.shown !== null) said.set("parameter", this.#drawer.shown);
+    const said = readAddress(window.location.hash)?.query ?? new URLSearchParams();
+    const own = { search: search.value, sort: sort === "name" ? "" : sort, favourites: use, parameter: this.#drawer.shown ?? "" };
+    for (const [word, text] of Object.entries(own)) {
+      if (text === "") said.delete(word);
+      else said.set(word, text);
+    }
     const address = said.size > 0 ? `#/?${said}` : "#/";
     if (is_step) history.pushState(null, "", address);
     else history.replaceState(null, "", address);
