@@ -192,7 +192,7 @@ def test_hostile_names_are_told_as_they_are_and_break_no_label(limited: Limited)
 @pytest.mark.parametrize(
     ("path", "code", "words"),
     [
-        ("/api/requests?state=sleeping", 400, "the states are: new, stored"),
+        ("/api/requests?state=sleeping", 400, "one of: new, stored"),
         ("/api/requests?topic=a/%23/b", 400, "#"),
         ("/api/requests/nonsense", 404, "no open request has this key"),
         ("/api/requests/" + "f" * 16, 404, "no open request has this key"),

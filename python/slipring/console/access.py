@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
+from functools import wraps
 from itertools import chain, islice
 from typing import Any
 
@@ -12,6 +13,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from slipring.console.operating import asker, operator_body, refused
+from slipring.console.operation import operation
 from slipring.control import Broker
 from slipring.control.access_explanation import AccessQuestion, explain_access, rule_row
 from slipring.control.access_grants import rule_of, user_of
@@ -19,6 +21,16 @@ from slipring.control.access_merge import built_in_rules, named_rules
 from slipring.control.access_places import GRANTED, PlacedUser
 from slipring.control.users import EXAMPLE_VERIFIER
 from slipring.errors import ConfigError
+from slipring.status.answers import (
+    AccessAnswer,
+    AccessExplained,
+    RuleGranted,
+    RuleRevoked,
+    UserAdded,
+    UserChanged,
+    UserRemoved,
+)
+from slipring.status.asked import AccessQuery, ExplainQuery, RuleBody, UserBody, UserChangeBody
 
 ROWS_MAX = 1_000
 """Rules, and users, of one answer."""
@@ -34,16 +46,19 @@ Json = dict[str, Any]
 def access_routes(broker: Broker) -> list[BaseRoute]:
     """List, grant, revoke and explain rules; add, change and remove users."""
 
+    @operation("Rules and users, without secrets.", AccessAnswer, query=AccessQuery)
     async def listed(request: Request) -> Response:
         start = _number(request.query_params.get("start", ""), 0)
         return JSONResponse(await asyncio.to_thread(access_status, broker, start))
 
+    @operation("Whether somebody may do something, and why.", AccessExplained, query=ExplainQuery)
     async def explained(request: Request) -> Response:
         question = _question(request)
         return JSONResponse(
             asdict(await asyncio.to_thread(explain_access, broker.config, broker.plan, question))
         )
 
+    @operation("Make a rule.", RuleGranted, body=RuleBody)
     async def grant(request: Request) -> Response:
         asked = await _asked(request, A_RULE, {"who", "topics"}, {"allow", "deny"})
         if isinstance(asked, Response):
@@ -51,10 +66,12 @@ def access_routes(broker: Broker) -> list[BaseRoute]:
         name = await broker.access.grant(rule_of(**asked), asker(request))
         return _changed(broker, {"rule": name})
 
+    @operation("Remove a rule that was made while running.", RuleRevoked)
     async def revoke(request: Request) -> Response:
         await broker.access.revoke(request.path_params["name"], asker(request))
         return _changed(broker, {"revoked": request.path_params["name"]})
 
+    @operation("Add a user.", UserAdded, body=UserBody)
     async def add_user(request: Request) -> Response:
         asked = await _asked(request, A_USER, {"name", "verifier"}, {"roles"})
         if isinstance(asked, Response):
@@ -63,6 +80,7 @@ def access_routes(broker: Broker) -> list[BaseRoute]:
         await broker.access.add_user(user, asker(request))
         return _changed(broker, {"added": user.name})
 
+    @operation("Change the password or the roles of a user.", UserChanged, body=UserChangeBody)
     async def change_user(request: Request) -> Response:
         asked = await _asked(request, A_CHANGE, set(), {"verifier", "roles"})
         if isinstance(asked, Response):
@@ -71,6 +89,7 @@ def access_routes(broker: Broker) -> list[BaseRoute]:
         await broker.access.change_user(request.path_params["name"], **_checked(asked), by=by)
         return _changed(broker, {"changed": request.path_params["name"]})
 
+    @operation("Remove a user that was added while running.", UserRemoved)
     async def remove_user(request: Request) -> Response:
         await broker.access.remove_user(request.path_params["name"], asker(request))
         return _changed(broker, {"removed": request.path_params["name"]})
@@ -120,6 +139,7 @@ def _own(user: object) -> bool:
 def _route(path: str, method: str, answer: Answer) -> Route:
     """A route that only who may administer rights can use."""
 
+    @wraps(answer)
     async def guarded(request: Request) -> Response:
         if refusal := refused(request):
             return PlainTextResponse(*refusal)

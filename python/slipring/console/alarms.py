@@ -14,12 +14,21 @@ from starlette.routing import BaseRoute, Route
 
 from slipring.console.json_body import Refused
 from slipring.console.operating import asker, operator_body
+from slipring.console.operation import operation
 from slipring.console.visitor import Visitor
 from slipring.control import Broker
 from slipring.control.alarm import COMMENT_CHARACTERS_MAX, Alarm
 from slipring.control.alarm_board import STATES, summed
 from slipring.errors import AlarmError
-from slipring.status.alarms import AlarmSummary
+from slipring.status.alarms import AlarmsMessage, AlarmSummary
+from slipring.status.answers import AlarmsDone
+from slipring.status.asked import (
+    AcknowledgeBody,
+    AlarmIdsBody,
+    AlarmsQuery,
+    CommentBody,
+    ShelveBody,
+)
 
 ALARMS_SHOWN = 1_000
 """Alarms of one answer, at most."""
@@ -71,6 +80,7 @@ def alarm_routes(broker: Broker) -> list[BaseRoute]:
     """List alarms, and let operators act on them."""
     board = broker.alarms.board
 
+    @operation("Alarms; unacknowledged and active ones first.", AlarmsMessage, query=AlarmsQuery)
     async def listed(request: Request) -> Response:
         state = request.query_params.get("state")
         if state not in {None, HISTORY, *STATES}:
@@ -81,7 +91,8 @@ def alarm_routes(broker: Broker) -> list[BaseRoute]:
         shown = [alarm.shown() for alarm in found[:ALARMS_SHOWN]]
         return JSONResponse({"revision": board.revision, "total": len(found), "alarms": shown})
 
-    def acting(name: str, verb: str, act: Callable[[_Asked, float], str]) -> Route:
+    def acting(name: str, body: type, verb: str, act: Callable[[_Asked, float], str]) -> Route:
+        @operation(f"Alarms are {verb}.", AlarmsDone, body=body)
         async def acted(request: Request) -> Response:
             asked = await _asked(request, broker)
             if isinstance(asked, tuple):
@@ -121,10 +132,10 @@ def alarm_routes(broker: Broker) -> list[BaseRoute]:
 
     return [
         Route("/api/alarms", listed),
-        acting("acknowledge", "acknowledged", acknowledge),
-        acting("shelve", "shelved", shelve),
-        acting("unshelve", "unshelved", unshelve),
-        acting("comment", "commented", comment),
+        acting("acknowledge", AcknowledgeBody, "acknowledged", acknowledge),
+        acting("shelve", ShelveBody, "shelved", shelve),
+        acting("unshelve", AlarmIdsBody, "unshelved", unshelve),
+        acting("comment", CommentBody, "commented", comment),
     ]
 
 

@@ -16,6 +16,7 @@ from slipring.console.access import access_routes
 from slipring.console.alarms import alarm_routes
 from slipring.console.audit import audit_routes
 from slipring.console.authenticator import Authenticator
+from slipring.console.broker_state import state_routes
 from slipring.console.history_routes import history_of, history_routes
 from slipring.console.layouts import layout_routes
 from slipring.console.listener import ConsoleListener
@@ -25,7 +26,9 @@ from slipring.console.login_routes import login_routes, proof_of
 from slipring.console.metrics import METRICS_TYPE, metrics_text
 from slipring.console.middleware import AccessMiddleware
 from slipring.console.oidc_routes import oidc_routes
+from slipring.console.openapi import openapi_route
 from slipring.console.operating import operator_routes
+from slipring.console.operation import TEXT, operation, socket_operation
 from slipring.console.page import PageEnded, converse, send
 from slipring.console.parameters import parameter_routes
 from slipring.console.quick_look import quick_look_route
@@ -38,6 +41,8 @@ from slipring.console.silence import silent
 from slipring.console.token_route import token_route
 from slipring.control import Broker
 from slipring.control.address import Address
+from slipring.status.asked import PartsAsked
+from slipring.status.message import LiveMessage
 
 
 def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleListener) -> Starlette:
@@ -46,27 +51,32 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
     authenticator = Authenticator(broker, listen)
     history = history_of(broker)
 
+    @operation("The broker as the page shows it.", LiveMessage)
     async def overview(request: Request) -> Response:
         if silence := await silent(broker):
             return silence
         text, _ = messages.after(LivePosition(), proof_of(request).visitor)
         return Response(text, media_type="application/json")
 
+    @socket_operation("The broker, with what is new after each look.", LiveMessage, PartsAsked)
     async def live(socket: WebSocket) -> None:
         await socket.accept()
         shown = ShownParts(socket.query_params.get("parts"))
         sending = _send_messages(socket, broker, messages, authenticator, shown)
         await converse(socket, sending, shown.take)
 
+    @operation("Metrics for Prometheus.", TEXT)
     async def metrics(request: Request) -> Response:
         if silence := await silent(broker):
             return silence
         text = metrics_text(broker, listener, authenticator, proof_of(request).visitor)
         return Response(text, media_type=METRICS_TYPE)
 
+    @operation("Whether the process lives.", TEXT)
     async def live_probe(_: Request) -> Response:
         return PlainTextResponse("live\n")
 
+    @operation("Whether the broker serves clients; 503 says why not.", TEXT)
     async def ready_probe(_: Request) -> Response:
         trouble = broker.trouble
         if trouble and broker.engine.is_access_enforced:  # who asks has proved nothing
@@ -79,6 +89,7 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
         Route("/api/overview", overview),
         Route("/metrics", metrics),
         WebSocketRoute("/api/live", live),
+        openapi_route(),
         *login_routes(authenticator),
         *oidc_routes(authenticator),
         token_route(authenticator),
@@ -86,6 +97,7 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
         *history_routes(broker, history),
         *samples_routes(broker, authenticator, SamplesFeed(history)),
         quick_look_route(broker),
+        *state_routes(broker),
         *operator_routes(broker),
         *layout_routes(broker),
         *request_routes(broker),

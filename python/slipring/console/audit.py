@@ -7,9 +7,12 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from slipring.console.operating import refused
+from slipring.console.operation import operation
 from slipring.control import Broker
 from slipring.control.audit import audit_folder
 from slipring.errors import JournalError
+from slipring.status.answers import AuditAnswer
+from slipring.status.asked import AuditQuery
 
 RECORDS_SHOWN = 200
 """Records of one page, at most."""
@@ -22,6 +25,9 @@ NOT_KEPT = 'no audit is kept: add a [[user]], or `keep = "always"` under [audit]
 def audit_routes(broker: Broker) -> list[BaseRoute]:
     """Show the audit."""
 
+    @operation(
+        "Records of the audit, the newest first.", AuditAnswer, query=AuditQuery, refusals=(404,)
+    )
     async def shown(request: Request) -> Response:
         from slipring.journal.audit import AuditFilter, AuditReader  # loads Arrow: 30 MB
 

@@ -11,10 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from slipring.console.history_answer import NS_PER_MS, history_text, shown_value
+from slipring.console.history_csv import CSV_TYPE, csv_blocks
 from slipring.console.history_request import (
     VALUES_MAX,
     WrongRequest,
@@ -23,6 +24,7 @@ from slipring.console.history_request import (
     time_ns,
 )
 from slipring.console.login_routes import proof_of
+from slipring.console.operation import operation
 from slipring.console.silence import silent
 from slipring.console.visitor import Visitor
 from slipring.control import Broker
@@ -32,6 +34,8 @@ from slipring.history.question import KnownParameter
 from slipring.history.table_part import TableNow
 from slipring.lake.storage import LakeLocation
 from slipring.native import check_topic
+from slipring.status.asked import HistoryQuery, ValuesQuery
+from slipring.status.history import RangeMessage, SeriesMessage, ValuesMessage
 
 READERS = 2
 """Questions that are read at the same time."""
@@ -84,6 +88,12 @@ def history_routes(broker: Broker, history: History) -> list[BaseRoute]:
     """Series, values, and the times there are."""
     desk = HistoryDesk(history)
 
+    @operation(
+        "Series over a time, in as many buckets as a plot has pixels.",
+        SeriesMessage,
+        query=HistoryQuery,
+        refusals=(404,),
+    )
     async def series(request: Request) -> Response:
         try:
             question = history_question(request.query_params)
@@ -95,6 +105,23 @@ def history_routes(broker: Broker, history: History) -> list[BaseRoute]:
         key = ("series", question.names, question.whole_ns, question.step_ns, question.width)
         return await _answered(desk, key, lambda: _series(history, question, known))
 
+    async def as_csv(request: Request) -> Response:
+        try:
+            question = history_question(request.query_params)
+        except WrongRequest as wrong:
+            return PlainTextResponse(f"{wrong}\n", 400)
+        known = await _known(broker, history, request, question.names)
+        if isinstance(known, Response):
+            return known
+        key = ("csv", question.names, question.whole_ns, question.step_ns, question.width)
+        try:
+            answer = await desk.run(key, lambda: history.answer(question, known))
+        except Busy:
+            return PlainTextResponse(FULL, 503, {"retry-after": "1"})
+        headers = {"content-disposition": 'attachment; filename="history.csv"'}
+        return StreamingResponse(csv_blocks(answer), headers=headers, media_type=CSV_TYPE)
+
+    @operation("The newest values at a time.", ValuesMessage, query=ValuesQuery, refusals=(404,))
     async def values(request: Request) -> Response:
         try:
             names = names_of(request.query_params, VALUES_MAX)
@@ -107,11 +134,13 @@ def history_routes(broker: Broker, history: History) -> list[BaseRoute]:
         key = ("values", names, at_ns)
         return await _answered(desk, key, lambda: _values(history, names, at_ns, known))
 
+    @operation("Which times can be asked for.", RangeMessage)
     async def range_(_: Request) -> Response:
         return await _answered(desk, "range", lambda: _range(history))
 
     return [
         Route("/api/history", series),
+        Route("/api/history.csv", as_csv),
         Route("/api/values", values),
         Route("/api/range", range_),
     ]
@@ -120,9 +149,10 @@ def history_routes(broker: Broker, history: History) -> list[BaseRoute]:
 def history_of(broker: Broker) -> History:
     """The past of a broker: its table, its journal, and its lake."""
     config = broker.config
-    journal = config.data / "journal" if config.journal.topics else None
-    where = config.console.lake or config.data / "lake"
-    return History(TableNow(broker.engine.ask_table), journal, LakeLocation.of(where))
+    topics = config.journal.topics
+    journal = config.data / "journal" if topics else None
+    lake = LakeLocation.of(config.console.lake or config.data / "lake")
+    return History(TableNow(broker.engine.ask_table), journal, lake, topics)
 
 
 async def _answered(desk: HistoryDesk, key: object, read: Callable[[], bytes]) -> Response:

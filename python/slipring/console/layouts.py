@@ -5,6 +5,7 @@ them.
 import asyncio
 import re
 from collections.abc import Awaitable, Callable
+from functools import wraps
 from typing import Any
 
 from starlette.requests import Request
@@ -16,6 +17,7 @@ from slipring.console.json_body import Refused, json_body
 from slipring.console.login_routes import proof_of
 from slipring.console.narrowing import CatalogView
 from slipring.console.operating import asker, refused
+from slipring.console.operation import operation
 from slipring.console.ready_layouts import TITLES, ReadyLayouts
 from slipring.console.visitor import Visitor
 from slipring.control import Broker
@@ -29,6 +31,14 @@ from slipring.control.layout import (
     read_layout,
 )
 from slipring.control.layout_store import LayoutConflict, LayoutStore
+from slipring.status.layouts import (
+    LayoutBody,
+    LayoutConflictMessage,
+    LayoutMessage,
+    LayoutRemoved,
+    LayoutSaved,
+    LayoutsMessage,
+)
 
 VERSION = re.compile(r'"(\d{1,15})"')
 HIDDEN = (
@@ -46,6 +56,7 @@ def layout_routes(broker: Broker) -> list[BaseRoute]:
     catalog = Catalog(broker.engine.ask_table)
     ready = ReadyLayouts(catalog)
 
+    @operation("The layouts.", LayoutsMessage)
     async def listed(_: Request) -> Response:
         made = [_summary(name, TITLES[name], is_ready_made=True) for name in READY_MADE]
         own = [
@@ -54,6 +65,7 @@ def layout_routes(broker: Broker) -> list[BaseRoute]:
         ]
         return JSONResponse({"layouts": [*made, *own]})
 
+    @operation("One layout.", LayoutMessage, refusals=(404,))
     async def read(request: Request) -> Response:
         name, visitor = _name(request), proof_of(request).visitor
         if name in READY_MADE:
@@ -68,6 +80,12 @@ def layout_routes(broker: Broker) -> list[BaseRoute]:
         told |= {"is_narrowed": is_narrowed} | layout.model_dump()
         return JSONResponse(told, headers={"etag": f'"{found.changed_ms}"'})
 
+    @operation(
+        "Save a layout; with If-Match only if nobody has changed it.",
+        LayoutSaved,
+        body=LayoutBody,
+        conflict=LayoutConflictMessage,
+    )
     async def save(request: Request) -> Response:
         name, expected = _name(request), _expected(request)
         body = await json_body(request, f"{A_LAYOUT}\n", LAYOUT_BYTES_MAX)
@@ -81,6 +99,7 @@ def layout_routes(broker: Broker) -> list[BaseRoute]:
         told = {"name": name, "changed_ms": saved.changed_ms, "by": saved.by}
         return JSONResponse(told, headers={"etag": f'"{saved.changed_ms}"'})
 
+    @operation("Remove a layout.", LayoutRemoved, refusals=(404,), conflict=LayoutConflictMessage)
     async def remove(request: Request) -> Response:
         name, expected = _name(request), _expected(request)
         if refusal := await _hidden(store, name, Layout(widgets=[]), proof_of(request).visitor):
@@ -173,6 +192,7 @@ def _expected(request: Request) -> int | None:
 def _route(path: str, method: str, answer: Answer) -> Route:
     """A route whose refusals are sentences; changes are for operators only."""
 
+    @wraps(answer)
     async def guarded(request: Request) -> Response:
         if method != "GET" and (refusal := refused(request)):
             return PlainTextResponse(*refusal)

@@ -72,7 +72,7 @@ def live_message(
         "limits": [limit_reached(broker, status, one) for one in overview.limits_reached()],
         "log": log_status(broker.log),
         "prefixes": overview.busiest_prefixes(PREFIXES_SHOWN) if "prefixes" in parts else [],
-        "values": [_value(value) for value in values],
+        "values": [shown_topic(value) for value in values],
         "events": [_event(event) for event in events],
     }
     return told, LivePosition(change, events[-1].number if events else seen.event)
@@ -109,7 +109,8 @@ def limit_reached(broker: Broker, status: BrokerStatus, reached: ReachedLimit) -
     }
 
 
-def _value(value: Value) -> TopicValue:
+def shown_topic(value: Value) -> TopicValue:
+    """A topic with its newest message."""
     return {
         "topic": value.topic,
         "text": as_text(value.payload, whole=len(value.payload) == value.payload_bytes),

@@ -7,10 +7,12 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from slipring.console.operating import asker, operator_body
+from slipring.console.operation import operation
 from slipring.control import Broker
 from slipring.control.broker_log import BrokerLog
 from slipring.errors import ConfigError
 from slipring.logs.server import LogServerFigures
+from slipring.status.asked import LogLevelBody
 from slipring.status.message import LogServerStatus, LogStatus
 
 NOT_UNDERSTOOD = 'send JSON: {"room": "requests", "level": "debug"}\n'
@@ -19,9 +21,11 @@ NOT_UNDERSTOOD = 'send JSON: {"room": "requests", "level": "debug"}\n'
 def log_routes(broker: Broker) -> list[BaseRoute]:
     """Show the levels and servers, set a level."""
 
+    @operation("The levels of the log, and the log servers.", LogStatus)
     async def shown(_: Request) -> Response:
         return JSONResponse(log_status(broker.log))
 
+    @operation("Set the level of a room of the log.", LogStatus, body=LogLevelBody)
     async def changed(request: Request) -> Response:
         body = await operator_body(request, NOT_UNDERSTOOD)
         if isinstance(body, tuple):

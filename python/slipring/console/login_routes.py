@@ -9,7 +9,10 @@ from starlette.routing import BaseRoute, Route
 from slipring.console.authenticator import Authenticator, Proof, Refusal
 from slipring.console.json_body import json_body
 from slipring.console.operating import is_from_here
+from slipring.console.operation import operation
 from slipring.console.visitor import described
+from slipring.status.answers import LoginAnswer, LogoutAnswer, LogoutEverywhereAnswer
+from slipring.status.asked import LoginBody
 from slipring.status.console import ConsoleVisitor
 
 LOGIN_BYTES_MAX = 16_384
@@ -27,9 +30,16 @@ def proof_of(request: HTTPConnection) -> Proof:
 def login_routes(authenticator: Authenticator) -> list[BaseRoute]:
     """Log in, log out, and who the page's visitor is."""
 
+    @operation("Who asks, and what they may do.", ConsoleVisitor)
     async def me(request: Request) -> Response:
         return JSONResponse(told(authenticator, request, proof_of(request)))
 
+    @operation(
+        "Log in with a page: the answer sets a cookie.",
+        LoginAnswer,
+        body=LoginBody,
+        refusals=(409,),
+    )
     async def log_in(request: Request) -> Response:
         body = await json_body(request, NOT_UNDERSTOOD, LOGIN_BYTES_MAX)
         pair = name_and_password(body) if isinstance(body, bytes) else None
@@ -46,6 +56,7 @@ def login_routes(authenticator: Authenticator) -> list[BaseRoute]:
         cookie = authenticator.open_login(found, request.scope, "password", mark=mark)
         return JSONResponse({"user": found.user}, headers={"set-cookie": cookie})
 
+    @operation("Log out here.", LogoutAnswer)
     async def log_out(request: Request) -> Response:
         login = proof_of(request).login
         if login is not None:
@@ -54,6 +65,7 @@ def login_routes(authenticator: Authenticator) -> list[BaseRoute]:
             authenticator.broker.audit("logout", user=login.person.user, address=address)
         return JSONResponse({}, headers={"set-cookie": authenticator.cookie.cleared()})
 
+    @operation("End all logins of the user.", LogoutEverywhereAnswer)
     async def log_out_everywhere(request: Request) -> Response:
         user = proof_of(request).visitor.name
         if user is None:

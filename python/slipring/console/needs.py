@@ -32,15 +32,22 @@ def watch_figures(visitor: Visitor) -> bool:
 
 def administer(area: str) -> Need:
     """To administer an area."""
-    return lambda visitor: visitor.may("administer", area)
+
+    def may_administer(visitor: Visitor) -> bool:
+        return visitor.may("administer", area)
+
+    may_administer.__doc__ = f"To administer {area}."
+    return may_administer
 
 
 def _nobody(_: Visitor) -> bool:
+    """To be on a broker without users."""
     return False
 
 
 PATHS: dict[str, tuple[Need, Need]] = {
     "/metrics": (watch_figures, _nobody),
+    "/api/openapi.json": (anybody, _nobody),
     "/api/me": (anybody, _nobody),
     "/api/login": (anybody, anybody),
     "/api/logout": (anybody, anybody),
@@ -51,6 +58,7 @@ PATHS: dict[str, tuple[Need, Need]] = {
     "/api/parameters": (watch_some, _nobody),
     "/api/quick-look": (watch_some, _nobody),
     "/api/history": (watch_some, _nobody),
+    "/api/history.csv": (watch_some, _nobody),
     "/api/range": (watch_some, _nobody),
     "/api/values": (watch_some, _nobody),
     "/api/samples": (watch_some, _nobody),
@@ -58,6 +66,10 @@ PATHS: dict[str, tuple[Need, Need]] = {
     "/api/parameters/branches": (watch_some, _nobody),
     "/api/parameters/words": (watch_some, _nobody),
     "/api/parameters/one": (watch_some, _nobody),
+    "/api/health": (watch_figures, _nobody),
+    "/api/clients": (watch_all, _nobody),
+    "/api/topics": (watch_some, _nobody),
+    "/api/storage": (watch_all, _nobody),
     "/api/memory": (watch_all, administer("memory")),
     "/api/sessions": (watch_all, _nobody),
     "/api/sessions/end": (_nobody, administer("clients")),

@@ -14,6 +14,8 @@ from slipring.console.attempts import network_of
 from slipring.console.authenticator import Authenticator
 from slipring.console.cookies import LoginCookie
 from slipring.console.oidc import FLOW_S, OidcClient, OidcError
+from slipring.console.operation import REDIRECT, operation
+from slipring.status.asked import CallbackQuery
 
 ASKS_MAX = 4
 """Questions to the provider at once."""
@@ -44,6 +46,7 @@ def oidc_routes(authenticator: Authenticator) -> list[BaseRoute]:
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(threads, ask, *given)
 
+    @operation("Go to the identity provider.", REDIRECT, refusals=(404,))
     async def log_in(request: Request) -> Response:
         if not section.is_on or not authenticator.is_needed:
             return PlainTextResponse(NONE, 404)
@@ -57,6 +60,7 @@ def oidc_routes(authenticator: Authenticator) -> list[BaseRoute]:
         cookie = state_cookie.set(state, same_site="Lax", most_s=int(FLOW_S))
         return RedirectResponse(where, 303, {"set-cookie": cookie})
 
+    @operation("Come back from it.", REDIRECT, query=CallbackQuery, refusals=(404,))
     async def come_back(request: Request) -> Response:
         if not section.is_on or not authenticator.is_needed:
             return PlainTextResponse(NONE, 404)

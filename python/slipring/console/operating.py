@@ -16,15 +16,17 @@ from starlette.routing import BaseRoute, Route
 from slipring.console.auditing import acted_by
 from slipring.console.guard import host_name
 from slipring.console.json_body import Refused, json_body
+from slipring.console.operation import operation
 from slipring.control import Broker
 from slipring.control.address import Address
 from slipring.control.audit import ActedBy
 from slipring.errors import JournalError
+from slipring.status.answers import ClientsDone, SessionsAnswer
+from slipring.status.asked import NAMED_MAX, ClientsBody, MemoryBody, SessionsQuery
+from slipring.status.engine import MemoryUse
 
 SESSIONS_SHOWN = 1_000
 """Sessions of one answer, at most."""
-NAMED_MAX = 1_000
-"""Clients of one request, at most."""
 DIGITS_MAX = 9
 """Digits of a number in a query: Python refuses to convert thousands of them."""
 SIZE_CHARACTERS_MAX = 64
@@ -48,6 +50,7 @@ def operator_routes(broker: Broker) -> list[BaseRoute]:
             broker.audit("changed", **who, client=client_id, topic="clients", detail=act)
         return is_done
 
+    @operation("Sessions, the costliest first.", SessionsAnswer, query=SessionsQuery)
     async def listed(request: Request) -> Response:
         wanted = request.query_params
         connected = {"connected": True, "away": False}.get(wanted.get("state", ""))
@@ -57,18 +60,25 @@ def operator_routes(broker: Broker) -> list[BaseRoute]:
         )
         return JSONResponse({"sessions": found, "total": total})
 
+    @operation("End sessions.", ClientsDone, body=ClientsBody)
     async def end(request: Request) -> Response:
         def ended(client_id: str) -> bool:
             return _noted(request, "ended the session", client_id, engine.end_session(client_id))
 
         return await _each(request, ended)
 
+    @operation("Disconnect clients; their sessions stay.", ClientsDone, body=ClientsBody)
     async def disconnect(request: Request) -> Response:
         def disconnected(client_id: str) -> bool:
             return _noted(request, "disconnected it", client_id, engine.disconnect(client_id))
 
         return await _each(request, disconnected)
 
+    @operation(
+        "The memory of all that waits, and its budget; POST sets the budget.",
+        MemoryUse,
+        body=MemoryBody,
+    )
     async def memory(request: Request) -> Response:
         if request.method != "POST":
             return JSONResponse((await asyncio.to_thread(engine.status))["memory"])

@@ -16,11 +16,13 @@ from slipring.console.catalog import Catalog, definition_of
 from slipring.console.copy_lines import copy_lines
 from slipring.console.login_routes import proof_of
 from slipring.console.narrowing import CatalogView
+from slipring.console.operation import operation
 from slipring.console.shared_rows import sample_of
 from slipring.console.silence import silent
 from slipring.console.visitor import Visitor
 from slipring.control import Broker
 from slipring.control.discovery import endpoints
+from slipring.status.asked import BranchesQuery, ParameterQuery
 from slipring.status.parameters import (
     BranchesMessage,
     ParameterBranch,
@@ -48,6 +50,11 @@ def fact_routes(broker: Broker, catalog: Catalog) -> list[BaseRoute]:
     searching = asyncio.Lock()
     """Large tables are looked through one at a time, on a thread."""
 
+    @operation(
+        "The levels of names below a path, for a tree.",
+        BranchesMessage,
+        query=BranchesQuery,
+    )
     async def branches(request: Request) -> Response:
         path = request.query_params.get("path")
         if len(path or "") > NAME_MAX:
@@ -59,6 +66,7 @@ def fact_routes(broker: Broker, catalog: Catalog) -> list[BaseRoute]:
         async with searching:
             return JSONResponse(await asyncio.to_thread(_branches, catalog, view, path))
 
+    @operation("Words to search parameters by.", WordsMessage)
     async def words(request: Request) -> Response:
         if silence := await silent(broker):
             return silence
@@ -67,6 +75,7 @@ def fact_routes(broker: Broker, catalog: Catalog) -> list[BaseRoute]:
         async with searching:
             return JSONResponse(await asyncio.to_thread(_words, broker, catalog, view))
 
+    @operation("One parameter in full.", ParameterMessage, query=ParameterQuery, refusals=(404,))
     async def one(request: Request) -> Response:
         name = request.query_params.get("name", "")
         if len(name) > NAME_MAX:

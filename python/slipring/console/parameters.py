@@ -18,6 +18,7 @@ from slipring.console.catalog import Catalog
 from slipring.console.finding import SORTS, Finder, Question
 from slipring.console.login_routes import proof_of
 from slipring.console.narrowing import CatalogView
+from slipring.console.operation import operation, socket_operation
 from slipring.console.page import PageEnded, converse, send
 from slipring.console.parameter_facts import fact_routes
 from slipring.console.shared_rows import ROWS_MAX, RowsInView
@@ -33,6 +34,8 @@ from slipring.console.watch import (
     read_asked,
 )
 from slipring.control import Broker
+from slipring.status.asked import ParametersAsked, ParametersQuery
+from slipring.status.parameters import ParametersMessage
 
 LOOK_S = 0.05
 """Least time between two looks of one page: one that scrolls need not wait for the next poll."""
@@ -48,6 +51,11 @@ def parameter_routes(broker: Broker, authenticator: Authenticator) -> list[BaseR
     catalog = Catalog(broker.engine.ask_table)
     rows = RowsInView(Finder(catalog, broker.engine.publishers))
 
+    @operation(
+        "The parameters that a search finds, with their newest values.",
+        ParametersMessage,
+        query=ParametersQuery,
+    )
     async def once(request: Request) -> Response:
         asked = _in_query(request)
         if isinstance(asked, str):
@@ -57,6 +65,9 @@ def parameter_routes(broker: Broker, authenticator: Authenticator) -> list[BaseR
         text = await Watch(rows, _view(catalog, request), asked).look()
         return Response(text, media_type="application/json")
 
+    @socket_operation(
+        "What changes of the parameters that a search finds.", ParametersMessage, ParametersAsked
+    )
     async def live(socket: WebSocket) -> None:
         await socket.accept()
         watch = Watch(rows, _view(catalog, socket), _first_asked(socket))

@@ -13,11 +13,13 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from slipring.console.login_routes import proof_of
+from slipring.console.operation import operation
 from slipring.console.silence import silent
 from slipring.console.visitor import Visitor
 from slipring.control import Broker
 from slipring.control.console import QUICK_LOOK_PLOTS_MAX
 from slipring.status.description import part
+from slipring.status.history import QuickLookMessage
 from slipring.status.parameters import AlarmBounds, ParameterDefinition
 
 PAGE = 1_000
@@ -87,6 +89,7 @@ def quick_look_route(broker: Broker) -> Route:
     """The route of the quick look."""
     quick_look = QuickLook(broker)
 
+    @operation("What the first page draws.", QuickLookMessage)
     async def look(request: Request) -> Response:
         if silence := await silent(broker):
             return silence

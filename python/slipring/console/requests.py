@@ -8,17 +8,22 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from slipring.console.operation import operation
 from slipring.console.silence import silent
 from slipring.control import Broker
 from slipring.errors import InvalidTopic
 from slipring.native import check_filter, check_topic
+from slipring.status.answers import ServicesAnswer
+from slipring.status.asked import RequestsQuery, ServicesQuery, SubscribersQuery
 from slipring.status.description import part
 from slipring.status.requests import (
     REQUEST_STATES,
+    OneRequestMessage,
     RequestFigures,
     RequestsMessage,
     RequestsStatus,
     RequestTotals,
+    TopicStatus,
 )
 
 REQUESTS_SHOWN = 1_000
@@ -36,6 +41,11 @@ def request_routes(broker: Broker) -> list[BaseRoute]:
     """Requests, one request, services, the subscribers of a topic."""
     engine = broker.engine
 
+    @operation(
+        "Requests, services, topics with requests, and what waits.",
+        RequestsMessage,
+        query=RequestsQuery,
+    )
     async def listed(request: Request) -> Response:
         wanted = request.query_params
         if wrong := _wrong(wanted):
@@ -44,6 +54,7 @@ def request_routes(broker: Broker) -> list[BaseRoute]:
             return silence
         return JSONResponse(await asyncio.to_thread(requests_message, broker, wanted))
 
+    @operation("One request.", OneRequestMessage, refusals=(404,))
     async def one(request: Request) -> Response:
         if silence := await silent(broker):
             return silence
@@ -53,6 +64,7 @@ def request_routes(broker: Broker) -> list[BaseRoute]:
             return PlainTextResponse(lost, 404)
         return JSONResponse({"at_ms": time.time_ns() / 1e6, "request": found[0]})
 
+    @operation("Services of requests, the busiest first.", ServicesAnswer, query=ServicesQuery)
     async def services(request: Request) -> Response:
         if silence := await silent(broker):
             return silence
@@ -61,6 +73,7 @@ def request_routes(broker: Broker) -> list[BaseRoute]:
         total = engine.status()["requests"]["services"]
         return JSONResponse({"services": found, "total": total})
 
+    @operation("A topic, and who is subscribed to it.", TopicStatus, query=SubscribersQuery)
     async def subscribers(request: Request) -> Response:
         topic = request.query_params.get("topic", "")
         try:

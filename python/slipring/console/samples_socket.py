@@ -10,12 +10,15 @@ from starlette.websockets import WebSocket
 
 from slipring.console.authenticator import Authenticator, Proof
 from slipring.console.login_routes import proof_of
+from slipring.console.operation import socket_operation
 from slipring.console.page import PageEnded, converse, send
 from slipring.console.samples_feed import TURN_S, SamplesFeed, Watched
 from slipring.control import Broker
 from slipring.errors import InvalidTopic
 from slipring.history.recent import FINE_NS
 from slipring.native import check_topic
+from slipring.status.asked import SamplesAsked
+from slipring.status.history import SamplesMessage
 
 NAMES_MAX = 128
 """Parameters that one page watches."""
@@ -34,6 +37,7 @@ def samples_routes(
 ) -> list[BaseRoute]:
     """Samples as they come in."""
 
+    @socket_operation("Samples as they come in.", SamplesMessage, SamplesAsked)
     async def live(socket: WebSocket) -> None:
         await socket.accept()
         page = SamplesPage(socket, broker, authenticator, feed)

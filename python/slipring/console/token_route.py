@@ -10,8 +10,11 @@ from slipring.console.authenticator import Authenticator, Refusal
 from slipring.console.json_body import json_body
 from slipring.console.login_routes import LOGIN_BYTES_MAX, name_and_password, proof_of
 from slipring.console.logins import Person
+from slipring.console.operation import operation
 from slipring.control.token_issuing import RESERVED, ClaimValue
 from slipring.errors import TokenError
+from slipring.status.answers import TokenAnswer
+from slipring.status.asked import TokenBody
 
 NOT_UNDERSTOOD = (
     'send JSON: {"user": "...", "password": "...", "lifetime_s": 3600}; a page that has logged in '
@@ -23,6 +26,7 @@ NO_PROOF = "a token needs a name and a password, or a login with the page\n"
 def token_route(authenticator: Authenticator) -> Route:
     """Give a token."""
 
+    @operation("Make a token for a script.", TokenAnswer, body=TokenBody, refusals=(409,))
     async def token(request: Request) -> Response:
         body = await json_body(request, NOT_UNDERSTOOD, LOGIN_BYTES_MAX)
         if isinstance(body, tuple):

@@ -6,14 +6,12 @@ import { may } from "../model/visitor-wording.ts";
 import { legible } from "../model/wording.ts";
 import { LayoutList } from "../views/layout-list.ts";
 import { Question } from "../views/question.ts";
-import type { WidgetContext } from "../widgets/widget.ts";
 import { LayoutView } from "./layout-view.ts";
 import type { Page, PageContext } from "./page.ts";
 
 export class LayoutsPage implements Page {
   readonly path = "layouts";
   readonly title = "Layouts";
-  readonly #widgets: Omit<WidgetContext, "changed">;
   readonly #question = new Question();
   #root: HTMLElement | null = null;
   #context: PageContext | null = null;
@@ -22,13 +20,9 @@ export class LayoutsPage implements Page {
   #rows: readonly LayoutRow[] = [];
   #shownFor = "";
 
-  /** For its widgets of the broker and of events. */
+  /** Lists that its widgets show. */
   parts(): readonly LivePart[] {
-    return ["clients", "events"];
-  }
-
-  constructor(widgets: Omit<WidgetContext, "changed">) {
-    this.#widgets = widgets;
+    return this.#view?.parts ?? [];
   }
 
   show(root: HTMLElement, context: PageContext, rest: string, query: URLSearchParams): void {
@@ -53,7 +47,7 @@ export class LayoutsPage implements Page {
 
   #showOne(root: HTMLElement, context: PageContext, name: string, isEditing: boolean): void {
     const copy = async (from: string, document: LayoutDocument) => this.#make(`${document.title || from} (copy)`, document);
-    this.#view = new LayoutView(name, isEditing, context, this.#widgets, { copy });
+    this.#view = new LayoutView(name, isEditing, context, { copy });
     root.replaceChildren(this.#view.root);
   }
 

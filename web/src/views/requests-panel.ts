@@ -110,7 +110,8 @@ export class RequestsPanel {
   async #ask(): Promise<void> {
     this.#asked += 1;
     const asked = this.#asked;
-    const wanted = new URLSearchParams({ most: String(REQUESTS_SHOWN), state: this.#state, topic: this.#search.value });
+    const wanted = new URLSearchParams({ most: String(REQUESTS_SHOWN), topic: this.#search.value });
+    if (this.#state !== "") wanted.set("state", this.#state);
     const listed = await answer(`api/requests?${wanted}`);
     const one = this.#chosen === null ? null : await answer(`api/requests/${encodeURIComponent(this.#chosen)}`);
     if (asked !== this.#asked) return;
