@@ -76,6 +76,7 @@ def measured(broker: RunningBroker, pages: int, parts: str) -> float:
         began, used = time.monotonic(), processor_s(broker.process.pid)
         time.sleep(SECONDS)
         percent = 100 * (processor_s(broker.process.pid) - used) / (time.monotonic() - began)
+        assert holder.poll() is None or not pages, "the pages were closed"
         holder.kill()
     return percent
 

@@ -33,7 +33,7 @@ RUN = """async () => {
         .filter(({ impact }) => impact === "serious" || impact === "critical")
         .map(({ id, nodes }) => [id, nodes.slice(0, 4).map(where)]);
 }"""
-"""The exempt rule is experimental, and asks that what is heard contains what is seen: a name that is
+"""The exempt rule is experimental. It asks that what is heard contains what is seen; a name that is
 shortened for the eye is heard whole.
 """
 FILLED = {

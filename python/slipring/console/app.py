@@ -8,7 +8,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket
 
@@ -72,20 +72,8 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
         text = metrics_text(broker, listener, authenticator, proof_of(request).visitor)
         return Response(text, media_type=METRICS_TYPE)
 
-    @operation("Whether the process lives.", TEXT)
-    async def live_probe(_: Request) -> Response:
-        return PlainTextResponse("live\n")
-
-    @operation("Whether the broker serves clients; 503 says why not.", TEXT)
-    async def ready_probe(_: Request) -> Response:
-        trouble = broker.trouble
-        if trouble and broker.engine.is_access_enforced:  # who asks has proved nothing
-            return PlainTextResponse("not ready\n", 503)
-        return PlainTextResponse(f"{trouble or 'ready'}\n", 503 if trouble else 200)
-
     routes = [
-        Route("/live", live_probe),
-        Route("/ready", ready_probe),
+        *_probe_routes(broker),
         Route("/api/overview", overview),
         Route("/metrics", metrics),
         WebSocketRoute("/api/live", live),
@@ -111,6 +99,21 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
         AccessMiddleware, listen=listen, listener=listener, authenticator=authenticator
     )
     return Starlette(routes=routes, middleware=[access])
+
+
+def _probe_routes(broker: Broker) -> list[BaseRoute]:
+    @operation("Whether the process lives.", TEXT)
+    async def live_probe(_: Request) -> Response:
+        return PlainTextResponse("live\n")
+
+    @operation("Whether the broker serves clients; 503 says why not.", TEXT)
+    async def ready_probe(_: Request) -> Response:
+        trouble = broker.trouble
+        if trouble and broker.engine.is_access_enforced:  # who asks has proved nothing
+            return PlainTextResponse("not ready\n", 503)
+        return PlainTextResponse(f"{trouble or 'ready'}\n", 503 if trouble else 200)
+
+    return [Route("/live", live_probe), Route("/ready", ready_probe)]
 
 
 async def _send_messages(

@@ -53,7 +53,7 @@ from slipring.errors import (
 )
 from slipring.native import Engine, Plan, TokenRules, version
 from slipring.status.engine import AwayStatus, OwnerShare, SessionStatus, StartReceipt
-from slipring.status.message import SampleAges
+from slipring.status.measured import SampleAges
 
 if TYPE_CHECKING:
     from slipring.archive.service import ArchiveService

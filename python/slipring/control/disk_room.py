@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from slipring.status.message import DiskRoom
+from slipring.status.measured import DiskRoom
 
 
 def disk_room(folder: Path) -> DiskRoom:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from slipring.status.message import SampleAges
+from slipring.status.measured import SampleAges
 
 LOOKED_AT = 512
 """Parameters whose newest samples are looked at."""

@@ -3,7 +3,8 @@
 from typing import Annotated, Literal, TypedDict
 
 from slipring.status.engine import ClientStatus
-from slipring.status.message import JournalSummary, LimitReached, SampleAges, TopicValue
+from slipring.status.measured import SampleAges
+from slipring.status.message import JournalSummary, LimitReached, TopicValue
 
 
 class HealthTrouble(TypedDict):

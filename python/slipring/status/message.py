@@ -21,6 +21,7 @@ from slipring.status.engine import (
     TableStatus,
     TrafficCounts,
 )
+from slipring.status.measured import DiskRoom, SampleAges
 from slipring.status.requests import RequestFigures
 
 Level = Literal["memory", "process", "disk"]
@@ -129,15 +130,6 @@ class ReceiptSummary(ReceiptFigures):
     damage_total: Annotated[int, "How many damaged ranges there are."]
 
 
-class DiskRoom(TypedDict):
-    """The disk of the data folder."""
-
-    disk_free_bytes: Annotated[
-        int | None, "Bytes that are free on the disk of the data folder; null if it does not say."
-    ]
-    disk_bytes: Annotated[int | None, "All bytes of that disk."]
-
-
 class JournalSummary(JournalStatus, DiskRoom):
     """The journal: its state, what it promises, who reads it, what the start found."""
 
@@ -177,16 +169,6 @@ class TableRates(TypedDict):
     frames_s: Annotated[float, "Frames per second."]
     samples_s: Annotated[float, "Samples per second."]
     refused_s: Annotated[float, "Refused per second."]
-
-
-class SampleAges(TypedDict):
-    """How old samples are when the broker has them: the broker's clock minus the source's."""
-
-    aged: Annotated[int, "Parameters whose newest samples were looked at for this: at most 512."]
-    age_p50_ms: Annotated[
-        float | None, "Half of them are at most so old on arrival; null if there is none."
-    ]
-    age_p99_ms: Annotated[float | None, "99 of 100 of them are at most so old on arrival."]
 
 
 class TableFigures(TableStatus, TableRates, SampleAges):

@@ -58,7 +58,7 @@ function differences(names: readonly Name[], most: number): string[] {
   const groups = Map.groupBy(names, ({ characters }) => between(characters, most, CUT));
   const end = Math.max(1, Math.floor(most * END_SHARE));
   const middle = most - 2 * end - 2 * CUT.length;
-  const starts = new Map([...groups].map(([text, group]) => [text, common(group)]));
+  const starts = new Map([...groups].map(([text, group]) => [text, sharedStart(group)]));
   return names.map(({ characters }) => {
     const from = Math.max(end, starts.get(between(characters, most, CUT)) ?? end);
     const to = Math.min(from + middle, characters.length - end);
@@ -80,7 +80,7 @@ function between(characters: readonly string[], most: number, middle: string): s
 }
 
 /** How many characters all of them begin with. */
-function common(group: readonly Name[]): number {
+function sharedStart(group: readonly Name[]): number {
   const [first, ...others] = group;
   if (!first) return 0;
   const differ = (at: number) => others.some(({ characters }) => characters[at] !== first.characters[at]);

@@ -27,7 +27,7 @@ export class NameColumn {
   /** A text for each name; the same until the names or the room change. */
   shortened(names: readonly string[]): readonly string[] {
     if (!sameNames(names, this.#names)) {
-      this.#names = [...names];
+      this.#names = names;
       this.#shown = shortNames(names, this.#room);
     }
     return this.#shown;
@@ -49,6 +49,7 @@ export function setName(cell: HTMLElement, name: string, short: string): void {
 }
 
 function sameNames(one: readonly string[], two: readonly string[]): boolean {
+  if (one === two) return true;
   return one.length === two.length && one.every((name, index) => name === two[index]);
 }
 

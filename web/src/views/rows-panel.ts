@@ -40,6 +40,15 @@ export class RowsPanel<R extends Named, W extends WindowRow<R>> {
     this.search.addEventListener("input", () => this.#rows.toTop());
   }
 
+  /** The head of the first column, which has names; it has no width where columns become lines. */
+  get nameHead(): HTMLElement {
+    return this.#scroll.firstElementChild?.firstElementChild as HTMLElement;
+  }
+
+  get body(): HTMLElement {
+    return this.#scroll;
+  }
+
   get length(): number {
     return this.#rows.length;
   }

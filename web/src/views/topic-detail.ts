@@ -2,7 +2,7 @@
 import { clientName, age, bytes, count, counted, legible, moment, payload, perSecond } from "../model/wording.ts";
 import type { TopicRecord, ValueStore } from "../model/value-store.ts";
 import { NotUnderstood } from "../model/shape.ts";
-import { type Subscription, subscribersOf } from "../model/topic-subscribers.ts";
+import { type TopicSubscription, subscribersOf } from "../model/topic-subscribers.ts";
 import { element, setText } from "./page.ts";
 
 const SHOWN = 50;
@@ -67,13 +67,13 @@ function facts({ newest, cadence }: TopicRecord, now_ms: number): string[] {
   ];
 }
 
-function subscriptionWords({ client_id, filter, qos, connected, share }: Subscription): string {
+function subscriptionWords({ client_id, filter, qos, connected, share }: TopicSubscription): string {
   const shared = share === null ? "" : `, shared as ${legible(share)}`;
   return `${clientName(client_id)} by ${legible(filter)}, QoS ${qos}${shared}${connected ? "" : ", away"}`;
 }
 
 /** Who is subscribed, or why that is not known. */
-async function ask(topic: string): Promise<{ total: number; shown: Subscription[] } | string> {
+async function ask(topic: string): Promise<{ total: number; shown: TopicSubscription[] } | string> {
   try {
     const answer = await fetch(`api/subscribers?${new URLSearchParams({ topic, most: String(SHOWN) })}`);
     const text = await answer.text();

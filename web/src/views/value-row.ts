@@ -1,6 +1,7 @@
 // One row of the values table. Rows are few and are given another topic as the table scrolls.
 import type { TopicRecord } from "../model/value-store.ts";
 import { age, legible, moment, payload, perSecond } from "../model/wording.ts";
+import { setName } from "./name-column.ts";
 import { element, setData, setText, setTitle } from "./page.ts";
 import { cell } from "./rows-panel.ts";
 
@@ -13,6 +14,8 @@ interface RowPlace {
   now_ms: number;
   pinned: boolean;
   active: boolean;
+  /** The topic, as short as its column. */
+  name: string;
 }
 
 export class ValueRow {
@@ -44,6 +47,7 @@ export class ValueRow {
     if (this.#record !== record) this.#showTopic(record);
     else if (this.#count !== record.newest.count) this.#flash(place.now_ms);
     this.#count = record.newest.count;
+    setName(this.#topic, legible(record.topic), place.name);
     this.#renderValue(record);
     this.#renderTiming(record, place.now_ms);
     this.#renderPlace(place);
@@ -52,8 +56,6 @@ export class ValueRow {
   #showTopic(record: TopicRecord): void {
     this.#record = record;
     this.root.dataset["topic"] = record.topic;
-    this.#topic.textContent = legible(record.topic);
-    this.#topic.title = this.#topic.textContent;
   }
 
   #renderValue(record: TopicRecord): void {

@@ -2,8 +2,9 @@
 import type { ConsoleState } from "../model/console-state.ts";
 import { topicTest } from "../model/topic-filter.ts";
 import type { TopicRecord, ValueStore } from "../model/value-store.ts";
-import { count } from "../model/wording.ts";
+import { count, legible } from "../model/wording.ts";
 import { explainNoMatch, explainNoValues } from "./empty-states.ts";
+import { NameColumn } from "./name-column.ts";
 import { RowsPanel } from "./rows-panel.ts";
 import { ValueRow } from "./value-row.ts";
 
@@ -25,6 +26,9 @@ interface ValuesTableActions {
 
 export class ValuesTable {
   readonly #panel: RowsPanel<TopicRecord, ValueRow>;
+  readonly #names: NameColumn;
+  #topics: readonly string[] = [];
+  #short: readonly string[] = [];
   #selectedFor = "";
   #now_ms = 0;
 
@@ -32,16 +36,19 @@ export class ValuesTable {
     this.#panel = new RowsPanel<TopicRecord, ValueRow>(WORDS, {
       make: () => new ValueRow(),
       draw: (row, record, index, active) => {
-        row.render(record, { index, active, now_ms: this.#now_ms, pinned: isPinned(record.topic) });
+        const name = this.#short[index] ?? record.topic;
+        row.render(record, { index, active, name, now_ms: this.#now_ms, pinned: isPinned(record.topic) });
       },
       chosen: toggle,
       moved,
     });
+    this.#names = new NameColumn(this.#panel.nameHead, this.#panel.body);
   }
 
   render(state: ConsoleState, now_ms: number): void {
     this.#now_ms = now_ms;
     this.#select(state.values);
+    this.#short = this.#names.shortened(this.#topics);
     const total = state.latest?.topics_total ?? 0;
     const shown = this.#panel.length;
     this.#panel.render(shown === total ? "" : `showing ${count(shown)} of ${count(total)}`, (node) => {
@@ -55,6 +62,8 @@ export class ValuesTable {
     const key = `${values.revision} ${value}`;
     if (key === this.#selectedFor) return;
     this.#selectedFor = key;
-    this.#panel.show(values.select(topicTest(value)));
+    const records = values.select(topicTest(value));
+    this.#topics = records.map(({ topic }) => legible(topic));
+    this.#panel.show(records);
   }
 }
