@@ -142,9 +142,14 @@ conformance: .build/packages ## Write docs/conformance.md from the tables of the
 docs: .build/native ## Build the pages as a site in .build/docs, which works from the disk and loads nothing from elsewhere
 	@$(step) "site" $(bin)/python -m scripts.docs_site .build/docs
 
+.PHONY: screenshots
+screenshots: .build/native .build/web ## Take the pictures of docs/figures from a flight of the demo; ARGS="overview alarms" some
+	@$(bin)/python -m scripts.screenshots $(ARGS)
+
 .PHONY: reference
 reference: .build/native ## Write the page's types, the docs' tables and their list of keys from the code
 	@$(step) "reference" $(bin)/python -m scripts.reference
+	@$(step) "docs/requirements.md" $(bin)/python -m scripts.requirement_page
 
 # bash counts its own SECONDS, so the number goes in as an argument and not through the environment.
 unexport SECONDS

@@ -39,6 +39,7 @@ LONG = (
     "tests/cli/",
     "tests/recording/",
     "tests/archive/",
+    "tests/docs/",
 )
 """What is begun first, so that nobody waits for it at the end: tests/README.md has the times."""
 

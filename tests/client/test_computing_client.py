@@ -1,4 +1,6 @@
-"""A client that calculates publishes its results as parameters, with the time of what it read."""
+"""A client that calculates publishes its results as parameters, with the time of what it
+read (G12).
+"""
 
 import asyncio
 import math

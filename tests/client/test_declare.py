@@ -1,4 +1,6 @@
-"""Parameters are declared once, keep their indices, and are written without a step per sample."""
+"""Parameters are declared once, keep their indices, and are written without a step per
+sample (P2, S9).
+"""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What programs may import: a name that is removed or added unnoticed fails here."""
+"""What programs may import: a name that is removed or added unnoticed fails here (T9)."""
 
 import slipring
 from slipring import sync

@@ -1,4 +1,4 @@
-"""How the client authenticates, and whom it trusts: passwords, TLS and Unix sockets."""
+"""How the client authenticates, and whom it trusts: passwords, TLS and Unix sockets (T14)."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""A selection gets what it chose, at its rate, the current values first."""
+"""A selection gets what it chose, at its rate, the current values first (G8, P3, P4, P5)."""
 
 import asyncio
 import time

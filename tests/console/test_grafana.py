@@ -22,14 +22,14 @@ NAMES = ("jet/rpm", "jet/gear", "jet/a,b&c")
 
 @pytest.fixture(scope="module")
 def flying(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBroker]:
-    """A broker with samples of the last minute, and one value beyond its limit."""
+    """A broker with samples of the last minutes, and one value beyond its limit."""
     with broker_in(tmp_path_factory.mktemp("flying")) as running:
         with sync.connect(running.url) as bus:
             rpm = Parameter("f64", unit="1/min", limits=AlarmLimits(high=50))
             jet = bus.declare("jet", {"rpm": rpm, "gear": "bool", "a,b&c": "text"}, qos=1)
             now_ns = time.time_ns()
             for at in range(60):
-                time_ns = now_ns - (60 - at) * 10**9
+                time_ns = now_ns - (60 - at) * 3 * 10**9
                 jet.write({"rpm": float(at), "gear": at > 30, "a,b&c": f"t{at}"}, time_ns=time_ns)
             jet.flush()
         yield running

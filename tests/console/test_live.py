@@ -1,4 +1,4 @@
-"""Live messages over WebSocket, from a real broker."""
+"""Live messages over WebSocket, from a real broker (T16)."""
 
 import asyncio
 import json

@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import json
+import sys
+from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -45,11 +47,12 @@ async def value_of(socket: ClientConnection, index: int) -> Json:
     raise AssertionError("the console closed the connection")
 
 
-async def rows_of(socket: ClientConnection, search: str) -> Json:
-    """Read until the rows of this search come."""
+async def rows_of(socket: ClientConnection, search: str, first: int = 0) -> Json:
+    """Read until these rows of a search come."""
     async for message in socket:
         told: Json = json.loads(message)
-        if told["search"] == search and told["definitions"] is not None:
+        is_asked = (told["search"], told["first"]) == (search, first)
+        if is_asked and told["definitions"]:
             return told
     raise AssertionError("the console closed the connection")
 
@@ -95,6 +98,10 @@ async def test_the_newest_search_counts(broker: RunningBroker) -> None:
         async with watch(broker) as socket:
             told = await rows_of(socket, "")
             assert (told["matching"], len(told["definitions"])) == (300, 200)
+            await socket.send('{"search": "", "first": 275, "count": 50}')
+            told = await rows_of(socket, "", first=275)
+            assert [one["name"] for one in told["definitions"]][-1] == "many/p/299"
+            assert len(told["definitions"]) == 25
             for search in ("p/1", "p/29", "many/p/299"):
                 await socket.send(json.dumps({"search": search}))
             told = await rows_of(socket, "many/p/299")
@@ -129,6 +136,115 @@ async def test_what_is_no_search_ends_the_connection_and_nothing_else(
 async def test_a_search_that_is_too_long_is_refused_in_words(shared_broker: RunningBroker) -> None:
     answer = await ask(shared_broker, {"search": "x" * 1_001})
     assert (answer.status_code, answer.text) == (400, "'search' has 0 to 1,000 characters\n")
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ({"sort": "size"}, "sort by name, state, age, rate"),
+        ({"first": "-1"}, "first is the number of a row"),
+        ({"first": "9" * 5_000}, "first is the number of a row"),
+        ({"count": "201"}, "count is at most 200"),
+        ({"count": "²"}, "count is at most 200"),
+    ],
+)
+async def test_what_is_no_question_is_refused_in_words(
+    shared_broker: RunningBroker, asked: dict[str, str], why: str
+) -> None:
+    answer = await ask(shared_broker, asked)
+    assert answer.status_code == 400
+    assert why in answer.text
+
+
+async def told(broker: RunningBroker, kind: str, **asked: str) -> tuple[int, Any]:
+    async with httpx.AsyncClient(base_url=broker.console, timeout=PATIENCE_S) as http:
+        answer = await http.get(f"/api/parameters/{kind}", params=asked)
+    is_json = answer.headers["content-type"] == "application/json"
+    return answer.status_code, answer.json() if is_json else answer.text
+
+
+async def test_a_parameter_is_told_with_who_publishes_selects_and_subscribes_to_it(
+    broker: RunningBroker,
+) -> None:
+    async with (
+        slipring.connect(broker.url, client_id="jet") as jet,
+        slipring.connect(broker.url, client_id="plot") as plot,
+    ):
+        engine = await jet.declare("jet/engine", ENGINE)
+        engine.write({"mode": "running"})
+        async with plot.select("jet/#", rate_hz=5) as frames, plot.subscribe("jet/engine/+"):
+            await anext(frames)
+            code, one = await told(broker, "one", name="jet/engine/mode")
+            assert code == 200
+            assert one["publishers"] == [{"client_id": "jet", "connected": True}]
+            selections = [(row["client_id"], row["rate_hz"]) for row in one["selections"]]
+            assert (selections, one["selections_total"]) == ([("plot", 5.0)], 1)
+            assert [row["filter"] for row in one["subscribers"]] == ["jet/engine/+"]
+        assert (one["labels"], one["value"]["value"]) == (["off", "running"], "running")
+        assert one["definition"]["type"] == "enum"
+        _, other = await told(broker, "one", name="jet/engine/on")
+        assert (other["value"], other["selections"]) == (None, [])
+    _, gone = await told(broker, "one", name="jet/engine/mode")
+    assert [row["connected"] for row in gone["publishers"]] in ([], [False])
+    assert (await told(broker, "one", name="nobody/has/it"))[0] == 404
+    assert (await told(broker, "one", name="#"))[0] == 404
+    assert (await told(broker, "one", name="x" * 1_025))[0] == 400
+
+
+async def test_branches_and_words_help_to_search(broker: RunningBroker) -> None:
+    async with slipring.connect(broker.url, client_id="jet") as bus:
+        await bus.declare("jet/engine", ENGINE)
+        _, top = await told(broker, "branches")
+        branch = {"level": "jet", "parameters": 4, "has_more": True, "is_parameter": False}
+        assert top == {"branches": [branch], "total": 1}
+        _, below = await told(broker, "branches", path="jet/engine")
+        assert [one["level"] for one in below["branches"]] == ["hours", "mode", "on", "rpm"]
+        _, words = await told(broker, "words")
+        assert words["units"] == [{"word": "1/min", "parameters": 1}]
+        assert words["publishers"] == [{"word": "jet", "parameters": 4}]
+        once = (await ask(broker, {"search": "publisher:jet unit:1/min"})).json()
+        assert [one["name"] for one in once["definitions"]] == ["jet/engine/rpm"]
+        once = (await ask(broker, {"search": "state:none", "sort": "-name", "count": "2"})).json()
+        assert once["matching"] == 4
+        assert [one["name"] for one in once["definitions"]] == ["jet/engine/rpm", "jet/engine/on"]
+    assert (await told(broker, "branches", path="x" * 1_025))[0] == 400
+
+
+HOSTILE_NAMES = ("a b'c\"d", "$(touch x)`id`", "-t", "ü\u202e\u00a0x", "\\n;rm -rf", "\N{AIRPLANE}")
+
+
+async def test_the_lines_to_copy_print_the_value_when_they_are_run(broker: RunningBroker) -> None:
+    async with slipring.connect(broker.url) as bus:
+        parameters = {name: Parameter("f64") for name in HOSTILE_NAMES}
+        written = await bus.declare("x", parameters)
+        values = {name: 1.5 + at for at, name in enumerate(HOSTILE_NAMES)}
+        writing = asyncio.create_task(again_and_again(lambda: written.write(values)))
+        for name, value in values.items():
+            _, one = await told(broker, "one", name=f"x/{name}")
+            lines = {line["title"]: line["text"] for line in one["lines"]}
+            python = [sys.executable, "-u", "-c", lines["Python"]]
+            shell = ["sh", "-c", f"exec {lines['mosquitto_sub']} -C 1"]
+            printed = await asyncio.gather(first_line(*python), first_line(*shell))
+            assert set(printed) == {f"{value}"}
+        writing.cancel()
+
+
+async def again_and_again(act: Callable[[], None]) -> None:
+    """For a reader that is sent only what comes after it has subscribed."""
+    while True:
+        act()
+        await asyncio.sleep(0.1)
+
+
+async def first_line(*command: str) -> str:
+    """The first line that a command prints; then it is ended."""
+    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+    assert process.stdout is not None
+    line = await asyncio.wait_for(process.stdout.readline(), PATIENCE_S)
+    with contextlib.suppress(ProcessLookupError):
+        process.terminate()
+    await process.communicate()
+    return line.decode().strip()
 
 
 async def test_a_foreign_page_watches_no_parameters_cve_2026_67405(

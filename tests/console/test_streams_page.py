@@ -90,7 +90,7 @@ def test_no_stream_is_more_than_text_on_the_page_cve_2020_13821(
     with slipring.sync.connect(broker.url) as bus:
         bus.declare_stream(f"x/{HOSTILE}", media=f"text/plain;{HOSTILE}")
         shown = page.locator("#streams-table tbody tr").filter(has_text="x/<img")
-        expect(shown.locator("th")).to_have_text(f"x/{HOSTILE}")
+        expect(shown.locator("th")).to_have_attribute("title", f"x/{HOSTILE}")
         expect(cell(shown, "Media")).to_have_text(f"text/plain;{HOSTILE}")
     assert page.locator("main img").count() == 0
     assert "hacked" not in page.title()

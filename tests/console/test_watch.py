@@ -1,177 +1,230 @@
-"""What a search finds, and what one page is sent: against a table of a few lines."""
+"""What one page is sent of the rows in view: against a table of a few lines."""
 
 import base64
 import json
-from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-import slipring.console.catalog
-from slipring.console.catalog import PAGE, REST_S, Catalog
-from slipring.console.watch import ROWS_SHOWN, TEXT_SHOWN, Watch
+import slipring.console.shared_rows
+from slipring.console.catalog import Catalog
+from slipring.console.finding import Finder, Question
+from slipring.console.narrowing import CatalogView
+from slipring.console.shared_rows import ROWS_MAX, TEXT_SHOWN, RowsInView
+from slipring.console.watch import NAMES_MAX, SEARCH_MAX, Asked, Watch, read_asked
+from tests.console.fake_table import FakeTable
 
-NAMES = ["jet/cell/10", "jet/cell/2", "jet/Engine/rpm", "jet", "plant.1/a"]
-
-
-class FakeTable:
-    """Answers as the engine does; a test changes what it has."""
-
-    def __init__(self, *names: str) -> None:
-        self.revision = 1
-        self.names = list(names)
-        self.types: dict[str, str] = {}
-        self.values: dict[str, Any] = {}
-        self.room = 1_000
-        self.listings = 0
-
-    def ask(self, name: str, body: bytes) -> bytes:
-        answer: dict[str, Any] = getattr(self, f"_{name}")(**json.loads(body))
-        return json.dumps(answer).encode()
-
-    def _find(self, names: list[str]) -> dict[str, Any]:
-        return {"table": 7, "revision": self.revision, "indices": names, "errors": []}
-
-    def _list(self, count: int, **chosen: Any) -> dict[str, Any]:
-        name_or_all, first = chosen.get("filter", "#"), chosen.get("from", 0)
-        self.listings += name_or_all == "#"
-        rows = [
-            {"index": index, "name": name, "type": self.types.get(name, "f64"), "labels": {}}
-            for index, name in enumerate(self.names)
-            if index >= first and name_or_all in ("#", name)
-        ]
-        following = rows[count]["index"] if len(rows) > count else None
-        return {"revision": self.revision, "next": following, "parameters": rows[:count]}
-
-    def _values(self, names: list[str], **start: int) -> dict[str, Any]:
-        rows = [
-            {"index": index, "name": name, "received": 2_000_000, "value": self.values[name]}
-            | {"time": 1_000_000, "quality": "good"}
-            for index, name in enumerate(self.names)
-            if index >= start["from"] and name in names and name in self.values
-        ]
-        if self.room == 0:
-            return {"error": "too_large", "message": "", "problems": []}
-        following = rows[self.room]["index"] if len(rows) > self.room else None
-        return {"next": following, "values": rows[: self.room], "errors": []}
+Json = dict[str, Any]
 
 
-@pytest.mark.parametrize(
-    ("search", "found"),
-    [
-        ("", ["jet", "jet/Engine/rpm", "jet/cell/2", "jet/cell/10", "plant.1/a"]),
-        ("  CELL ", ["jet/cell/2", "jet/cell/10"]),
-        ("engine/R", ["jet/Engine/rpm"]),
-        ("jet/+/2", ["jet/cell/2"]),
-        ("jet/#", ["jet", "jet/Engine/rpm", "jet/cell/2", "jet/cell/10"]),
-        ("jet/cell/#", ["jet/cell/2", "jet/cell/10"]),
-        ("+", ["jet"]),
-        ("#", ["jet", "jet/Engine/rpm", "jet/cell/2", "jet/cell/10", "plant.1/a"]),
-        ("plant.1/+", ["plant.1/a"]),
-        ("plantX1/+", []),
-        ("jet/#/2", []),
-        ("(a+)+$", []),
-    ],
-)
-async def test_a_search_is_a_filter_or_a_part_of_the_name(search: str, found: list[str]) -> None:
-    catalog = Catalog(FakeTable(*NAMES).ask)
-    await catalog.refresh()
-    assert catalog.find(search) == found
+class Everybody:
+    """A visitor who may watch everything."""
+
+    watched = "all"
+    plan = 1
 
 
-async def test_a_large_table_is_read_in_pages_and_only_when_it_has_changed() -> None:
-    table = FakeTable(*(f"p/{number}" for number in range(2 * PAGE + 1)))
-    catalog = Catalog(table.ask)
-    for _ in range(3):
-        await catalog.refresh()
-    assert len(catalog.names) == 2 * PAGE + 1
-    assert table.listings == 3
+class Somebody:
+    """A visitor who may watch what begins with some letters."""
+
+    watched = "some"
+    plan = 1
+
+    def __init__(self, start: str) -> None:
+        self.asker: tuple[str, list[str], list[str], str] = (start, [], [], "")
+
+    def may_watch_each(self, names: list[str]) -> list[bool]:
+        return [name.startswith(self.asker[0]) for name in names]
 
 
-async def test_a_table_that_keeps_changing_is_not_read_at_every_beat(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    now_s = 100.0
-    monkeypatch.setattr(slipring.console.catalog, "time", SimpleNamespace(monotonic=lambda: now_s))
-    table = FakeTable("a")
-    catalog = Catalog(table.ask)
-    for _ in range(5):
-        await catalog.refresh()
-        table.revision += 1
-    assert table.listings == 1
-    now_s += REST_S[0]
-    await catalog.refresh()
-    assert table.listings == 2
+class Pages:
+    """Pages of one console, all of the same table."""
+
+    def __init__(self, table: FakeTable) -> None:
+        self.catalog = Catalog(table.ask)
+        self.rows = RowsInView(Finder(self.catalog, lambda _: []))
+
+    def open(self, search: str = "", visitor: object = None, **asked: Any) -> Watch:
+        view = CatalogView(self.catalog, cast("Any", visitor or Everybody()))
+        sort = asked.pop("sort", "name")
+        return Watch(self.rows, view, Asked(Question(search, sort), **asked))
+
+
+async def look(watch: Watch) -> Json:
+    told: Json = json.loads(await watch.look())
+    return told
+
+
+def names(told: Json) -> list[str] | None:
+    definitions = told["definitions"]
+    return None if definitions is None else [one["name"] for one in definitions]
+
+
+def values(told: Json) -> list[Any]:
+    return [one["value"] for one in told["values"]]
+
+
+@pytest.fixture(autouse=True)
+def _every_look_is_after_another_poll(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slipring.console.shared_rows, "SHARED_S", 0.0)
 
 
 async def test_only_what_changed_is_told_again() -> None:
     table = FakeTable("a", "b")
     table.values = {"a": 1.5, "b": True}
-    watch = Watch(Catalog(table.ask), "")
-    first = await watch.look()
-    assert [one["name"] for one in first["definitions"] or ()] == ["a", "b"]
-    assert [one["value"] for one in first["values"]] == [1.5, True]
+    watch = Pages(table).open()
+    first = await look(watch)
+    assert names(first) == ["a", "b"]
+    assert values(first) == [1.5, True]
     assert (first["values"][0]["time_ms"], first["values"][0]["received_ms"]) == (1.0, 2.0)
     table.values["b"] = False
-    later = await watch.look()
+    later = await look(watch)
     assert later["definitions"] is None
     assert [(one["index"], one["value"]) for one in later["values"]] == [(1, False)]
-    assert (await watch.look())["values"] == []
+    assert values(await look(watch)) == []
 
 
-async def test_after_the_first_time_only_rows_in_view_are_looked_at() -> None:
-    table = FakeTable("a", "b", "c")
-    table.values = {"a": 1, "b": 2, "c": 3}
-    watch = Watch(Catalog(table.ask), "")
-    watch.view = (1, 1)
-    assert [one["value"] for one in (await watch.look())["values"]] == [1, 2, 3]
-    table.values = {"a": 4, "b": 5, "c": 6}
-    assert [one["value"] for one in (await watch.look())["values"]] == [5]
-    watch.view = (2, 9)
-    assert [one["value"] for one in (await watch.look())["values"]] == [6]
-    watch.view = (0, 0)
-    assert (await watch.look())["values"] == []
+async def test_a_page_is_sent_the_rows_in_view_and_how_many_there_are() -> None:
+    table = FakeTable(*(f"p/{number}" for number in range(1_000)))
+    table.values = {f"p/{number}": number for number in range(1_000)}
+    watch = Pages(table).open(first=990, count=50)
+    told = await look(watch)
+    assert (told["first"], told["matching"], told["parameters"]) == (990, 1_000, 1_000)
+    assert values(told) == list(range(990, 1_000))
+    watch.asked = Asked(Question(), 0, 2)
+    assert names(await look(watch)) == ["p/0", "p/1"]
+    table.values |= {"p/0": -1, "p/2": -1}
+    assert values(await look(watch)) == [-1]
+    watch.asked = Asked(Question(), 0, 0)
+    told = await look(watch)
+    assert (names(told), values(told), told["matching"]) == ([], [], 1_000)
+    watch.asked = Asked(Question(), 10**9, 10)
+    assert names(await look(watch)) == []
 
 
 async def test_another_search_shows_other_rows_with_their_values() -> None:
     table = FakeTable("a", "b")
     table.values = {"a": 1, "b": 2}
-    watch = Watch(Catalog(table.ask), "a")
-    assert [one["value"] for one in (await watch.look())["values"]] == [1]
-    watch.search = "b"
-    told = await watch.look()
+    watch = Pages(table).open("a")
+    assert values(await look(watch)) == [1]
+    watch.asked = Asked(Question("b"))
+    told = await look(watch)
     assert (told["search"], told["matching"], told["parameters"]) == ("b", 1, 2)
-    assert [one["name"] for one in told["definitions"] or ()] == ["b"]
-    assert [one["value"] for one in told["values"]] == [2]
+    assert (names(told), values(told)) == (["b"], [2])
 
 
-async def test_of_many_the_first_are_shown_and_all_are_counted() -> None:
-    table = FakeTable(*(f"p/{number}" for number in range(ROWS_SHOWN + 50)))
-    told = await Watch(Catalog(table.ask), "").look()
-    definitions = told["definitions"] or []
-    assert len(definitions) == ROWS_SHOWN
-    assert told["matching"] == ROWS_SHOWN + 50
-    assert definitions[-1]["name"] == f"p/{ROWS_SHOWN - 1}"
-    assert "labels" not in definitions[0]
+async def test_rows_are_sent_again_when_the_table_has_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(slipring.console.catalog, "REST_S", (0.0, 0.0))
+    table = FakeTable("b")
+    table.values = {"b": 1, "a": 2}
+    watch = Pages(table).open()
+    assert names(await look(watch)) == ["b"]
+    table.names.append("a")
+    table.revision += 1
+    told = await look(watch)
+    assert (names(told), sorted(values(told))) == (["a", "b"], [1, 2])
+    table.revision += 1
+    assert names(await look(watch)) is None, "the same rows are not sent again"
+
+
+async def test_fifty_pages_that_see_the_same_cost_the_engine_no_more_than_one() -> None:
+    table = FakeTable(*(f"p/{number}" for number in range(100)))
+    table.values = {"p/1": 1}
+    pages = Pages(table)
+    watches = [pages.open(count=50) for _ in range(50)]
+    slipring.console.shared_rows.SHARED_S = 60.0
+    texts = {await watch.look() for watch in watches}
+    assert len(texts) == 1
+    assert table.asked.count("values") == 1
+    assert table.asked.count("list") == 1 + 50, "the table once, and each row in view"
+
+
+async def test_a_page_that_missed_changes_is_sent_all_of_them() -> None:
+    table = FakeTable("a", "b")
+    table.values = {"a": 1, "b": 1}
+    pages = Pages(table)
+    slow, quick = pages.open(), pages.open()
+    await look(slow)
+    await look(quick)
+    for number in (2, 3):
+        table.values["a"] = number
+        assert values(await look(quick)) == [number]
+    table.values["b"] = 4
+    assert values(await look(quick)) == [4]
+    assert values(await look(slow)) == [3, 4]
+    assert values(await look(slow)) == []
+
+
+async def test_who_may_watch_some_topics_is_sent_and_told_of_those_alone() -> None:
+    table = FakeTable("a/1", "b/1", "b/2")
+    table.values = {"a/1": 1, "b/1": 2, "b/2": 3}
+    pages = Pages(table)
+    everybody = await look(pages.open())
+    told = await look(pages.open(visitor=Somebody("b")))
+    assert (names(told), values(told)) == (["b/1", "b/2"], [2, 3])
+    assert (told["parameters"], told["matching"], everybody["parameters"]) == (2, 2, 3)
+    other = await look(pages.open(visitor=Somebody("a")))
+    assert names(other) == ["a/1"]
+    refused = await look(pages.open("publisher:x", visitor=Somebody("a")))
+    assert refused["matching"] == 0
+    assert "watch everything" in refused["problem"]
 
 
 async def test_values_that_do_not_fit_into_an_answer_come_with_the_next() -> None:
     table = FakeTable("a", "b", "c")
     table.values = {"a": 1, "b": 2, "c": 3}
     table.room = 2
-    watch = Watch(Catalog(table.ask), "")
-    assert [one["value"] for one in (await watch.look())["values"]] == [1, 2]
-    assert [one["value"] for one in (await watch.look())["values"]] == [3]
+    watch = Pages(table).open()
+    assert values(await look(watch)) == [1, 2]
+    assert values(await look(watch)) == [3]
 
 
 async def test_a_value_too_large_to_be_told_does_not_hold_up_the_others() -> None:
     table = FakeTable("huge", "b")
     table.values = {"huge": "", "b": 2}
     table.room = 0
-    watch = Watch(Catalog(table.ask), "")
-    assert (await watch.look())["values"] == []
+    watch = Pages(table).open()
+    assert values(await look(watch)) == []
     table.room = 1
-    assert [one["value"] for one in (await watch.look())["values"]] == [2]
+    assert values(await look(watch)) == [2]
+
+
+async def test_what_is_wrong_with_a_search_is_said() -> None:
+    told = await look(Pages(FakeTable("a")).open("state:purple"))
+    assert told["matching"] == 0
+    assert "There is no state “purple”" in told["problem"]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"search": 7},
+        {"search": "x" * (SEARCH_MAX + 1)},
+        {"search": "", "sort": "size"},
+        {"search": "", "sort": 1},
+        {"search": "", "first": -1},
+        {"search": "", "first": 2**40},
+        {"search": "", "count": ROWS_MAX + 1},
+        {"search": "", "count": True},
+        {"search": "", "names": "a"},
+        {"search": "", "names": [7]},
+        {"search": "", "names": ["x" * 1_025]},
+        {"search": "", "names": ["a"] * (NAMES_MAX + 1)},
+        {"search": "", "only_names": 1},
+        {},
+        [],
+    ],
+)
+def test_what_is_no_question_is_not_understood(asked: object) -> None:
+    assert read_asked(json.dumps(asked)) is None
+
+
+def test_a_question_says_what_is_searched_sorted_and_in_view() -> None:
+    text = '{"search": "rpm", "sort": "-age", "first": 20, "count": 40, "names": ["a"], "x": 1}'
+    assert read_asked(text) == Asked(Question("rpm", "-age", ("a",)), 20, 40)
+    assert read_asked('{"search": "\\ud800"}') is None
 
 
 @pytest.mark.parametrize(
@@ -193,5 +246,4 @@ async def test_a_value_too_large_to_be_told_does_not_hold_up_the_others() -> Non
 async def test_a_value_goes_as_a_page_can_take_it(type_: str, value: object, shown: object) -> None:
     table = FakeTable("a")
     table.types, table.values = {"a": type_}, {"a": value}
-    told = await Watch(Catalog(table.ask), "").look()
-    assert told["values"][0]["value"] == shown
+    assert values(await look(Pages(table).open())) == [shown]

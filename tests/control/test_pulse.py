@@ -18,6 +18,7 @@ from slipring.control.address import Address
 from slipring.control.config import Config
 from slipring.control.health import Trouble
 from slipring.control.pulse import BUSY_S, Pulse
+from slipring.status.requests import PublisherStatus
 
 
 class Engine:
@@ -30,6 +31,9 @@ class Engine:
 
     def ask_table(self, name: str, body: bytes) -> bytes:
         raise AssertionError(f"{name} {body!r}: it does not answer")
+
+    def publishers(self, most: int) -> list[PublisherStatus]:
+        raise AssertionError(f"{most}: it does not answer")
 
     def silence_s(self) -> float:
         return self.silences_s.pop(0) if len(self.silences_s) > 1 else self.silences_s[0]
@@ -115,8 +119,8 @@ class Page:
 class Watching:
     """What a page watches, without a table."""
 
-    async def look(self) -> dict[str, object]:
-        return {"values": []}
+    async def look(self) -> str:
+        return "{}"
 
 
 async def test_a_page_with_parameters_does_not_wait_for_a_silent_engine() -> None:
@@ -124,7 +128,7 @@ async def test_a_page_with_parameters_does_not_wait_for_a_silent_engine() -> Non
     page: Any = Page(engine)
     broker: Any = SimpleNamespace(pulse=Pulse(engine), polled=page)
     with pytest.raises(WebSocketDisconnect):
-        await send_changes(page, cast("Watch", Watching()), broker, lambda: None)
+        await send_changes(page, cast("Watch", Watching()), asyncio.Event(), broker, lambda: None)
     assert page.sent_by_beat == [0, 1]
 
 

@@ -1,4 +1,4 @@
-"""A subscriber that does not keep up: its policy acts, it is told, and nobody else notices."""
+"""A subscriber that does not keep up: its policy acts, it is told, and nobody else notices (S7)."""
 
 import re
 from typing import Any

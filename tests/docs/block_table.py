@@ -46,6 +46,10 @@ RUN = {
     "docs/streams.md sh": "docs/test_page_lines.py",
     "docs/table.md python": "docs/test_page_examples.py",
     "docs/table.md sh": "interoperability/test_table_page.py",
+    "docs/tutorial-data.md python": "walk/test_tutorials.py",
+    "docs/tutorial-data.md sh": "walk/test_tutorials.py",
+    "docs/tutorial-fleet.md python": "walk/test_tutorials.py",
+    "docs/tutorial-fleet.md sh": "walk/test_tutorials.py",
     "docs/tutorial-flight.md sh": "walk/test_tutorial_flight.py",
 }
 """Every block of a kind on a page, by the file of the test that runs it."""
@@ -63,7 +67,7 @@ NOT_RUN = {
     "own",
     "docs/audit.md: ": "needs a broker with users; audit/ reads what they leave",
     "docs/authentication.md: slipring password": "asks in a terminal: cli/test_password.py does",
-    "docs/authentication.md: slipring config": "needs an open port: client/test_secure.py has these "
+    "docs/authentication.md: slipring config": "needs an open port: client/test_secure.py has its "
     "users and connects",
     "docs/client.md: slipring login": "needs a console with TLS: cli/test_login.py has one",
     "docs/conformance.md: ": "starts pytest in pytest",

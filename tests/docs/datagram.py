@@ -1,4 +1,4 @@
-"""`nc -u -w 1 HOST PORT` for machines without it: one datagram from standard input, and its answer."""
+"""`nc -u -w 1 HOST PORT` for machines without it: sends standard input, prints the answer."""
 
 import socket
 import sys

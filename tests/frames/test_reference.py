@@ -1,4 +1,6 @@
-"""The decoder that was written from the specification agrees with the frames that are kept."""
+"""The decoder that was written from the specification agrees with the frames that are
+kept (G6, G11).
+"""
 
 import pytest
 

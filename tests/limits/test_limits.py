@@ -1,5 +1,5 @@
 """Every limit at its edge, on a real broker: what is within passes, one more gets the documented
-answer, and that is counted under the limit's key. A test is named after its key.
+answer, and that is counted under the limit's key. A test is named after its key (T11).
 """
 
 import sys

@@ -17,6 +17,16 @@ export async function fetchVisitor(): Promise<ConsoleVisitor | null> {
   }
 }
 
+/** The text of an answer; null if the broker does not give one. */
+export async function fetchText(path: string): Promise<string | null> {
+  try {
+    const answer = await fetch(path);
+    return answer.ok ? await answer.text() : null;
+  } catch {
+    return null;
+  }
+}
+
 /** Asks the broker to change something. The header shows that this page asks, and no other one with the same cookie. */
 export function postJson(path: string, body: unknown): Promise<Response> {
   return sendJson("POST", path, body);

@@ -4,6 +4,7 @@ import "./style/bar.css";
 import "./style/layout.css";
 import "./style/values.css";
 import "./style/parameters.css";
+import "./style/drawer.css";
 import "./style/tables.css";
 import "./style/journal.css";
 import "./style/requests.css";
@@ -16,8 +17,11 @@ import "./style/plots.css";
 import "./style/instruments.css";
 import "./style/layouts.css";
 import "./style/health.css";
-import { fetchVisitor } from "./console-request.ts";
+import "./style/alarms.css";
+import { fetchText, fetchVisitor } from "./console-request.ts";
+import "./style/flow.css";
 import { LiveConnection } from "./live-connection.ts";
+import { AlarmStore } from "./model/alarm-store.ts";
 import { ConsoleState } from "./model/console-state.ts";
 import { type ConsoleVisitor, LiveMessage, ParametersMessage } from "./model/contract.ts";
 import { freshness } from "./model/connection-state.ts";
@@ -26,11 +30,16 @@ import { type LivePart, livePath, partsOf, partsRequest } from "./model/live-par
 import { parse } from "./model/shape.ts";
 import { TimeControl } from "./model/time-control.ts";
 import { admission, endReason, hasEnded } from "./model/visitor-wording.ts";
+import { brokerPage, eventsPage, requestsPage, storagePage, topicsPage } from "./pages/broker-pages.ts";
+import { ClientsPage } from "./pages/clients-page.ts";
+import { FlowPage } from "./pages/flow-page.ts";
 import { LayoutsPage } from "./pages/layouts-page.ts";
+import { AlarmsPage } from "./pages/alarms-page.ts";
+import { LinksPage } from "./pages/links-page.ts";
 import { overview } from "./pages/overview-page.ts";
 import type { Page, PageContext } from "./pages/page.ts";
+import { PipelinePage } from "./pages/pipeline-page.ts";
 import { PlotsPage } from "./pages/plots-page.ts";
-import { brokerPage, clientsPage, eventsPage, requestsPage, storagePage, topicsPage } from "./pages/broker-pages.ts";
 import { fetchRange } from "./series-feed.ts";
 import { AddressTime } from "./shell/address-time.ts";
 import { ClockChip } from "./shell/clock-chip.ts";
@@ -77,7 +86,7 @@ const liveConnection = new LiveConnection({
 
 const parameterStore = new ParameterStore();
 const parametersConnection = new LiveConnection({
-  path: () => `api/parameters?search=${encodeURIComponent(parameters.panel.search)}`,
+  path: () => `api/parameters?${parameters.panel.query}`,
   parse: (text) => parse(ParametersMessage, text),
   receive: (message, first) => {
     parameterStore.receive(message);
@@ -87,6 +96,7 @@ const parametersConnection = new LiveConnection({
   closed: onClosed,
 });
 
+const alarms = new AlarmStore(fetchText, renderSoon);
 const time = new TimeControl();
 const addressTime = new AddressTime(time);
 /** The broker's clock, once it is known and the address has said which time it wants. */
@@ -98,18 +108,22 @@ const TIMED_PAGES = ["", "plots", "layouts"];
 const header = new PageHeader();
 const clock = new ClockChip();
 const login = new LoginForm();
-const parameters = overview(parameterStore, () => parametersConnection, requestRender);
+const parameters = overview(parameterStore, () => parametersConnection, () => visitor, requestRender);
 
 /** In the order of the navigation; the first is shown where the address names none. */
 const pages: readonly Page[] = [
   parameters.page,
   new PlotsPage(),
-  new LayoutsPage(widgets.context),
+  new LayoutsPage(),
+  new AlarmsPage(alarms, () => visitor),
   brokerPage(() => visitor),
-  clientsPage(),
+  new ClientsPage(() => visitor),
+  new FlowPage(),
   topicsPage(requestRender),
   storagePage(),
   requestsPage(),
+  new PipelinePage(),
+  new LinksPage(),
   eventsPage(() => visitor),
 ];
 const context: PageContext = { state, time, widgets: widgets.context, visitor: () => visitor, requestRender };
@@ -167,6 +181,7 @@ function renderBroker(local_ms: number): void {
   if (latest === null) return;
   const since_heard_ms = local_ms - (state.clock.heard_at_ms ?? local_ms);
   header.renderBroker(latest.broker, Math.max(0, since_heard_ms) / 1_000);
+  navigation.badge("alarms", latest.alarms.unacknowledged > 0 ? String(latest.alarms.unacknowledged) : "");
 }
 
 window.addEventListener("online", () => {

@@ -77,27 +77,6 @@ test("levels are told in the order in which they are tried, and what is not jour
   assert.deepEqual(told({ journaled: [] }), [["everything", "memory"]]);
 });
 
-test("a consumer is told with how far it is behind, or with what is wrong with it", () => {
-  const known = {
-    name: "lake", offset: 1_000, behind: 234, lag_s: 1.26, messages_s: 33.3, rows: [], updated_ms: 10_000, flaw: null,
-  };
-  const told = (changes: object): string[] => wording.consumerCells({ ...known, ...changes }, 15_000);
-  assert.deepEqual(told({}), ["lake", "1,000", "234", "1.3 s", "33.3", "–", "5 s"]);
-  assert.deepEqual([0, 9.96, 90, null].map((lag_s) => told({ lag_s })[3]), ["0.0 s", "9 s", "1 min 30 s", "–"]);
-  const unknown = { offset: null, behind: null, lag_s: null, messages_s: null, updated_ms: null };
-  const broken = { ...unknown, flaw: "its content is damaged" };
-  assert.deepEqual(told(broken), ["lake", "–", "–", "–", "–", "–", "its content is damaged"]);
-});
-
-test("what a consumer writes is told by table, and what it set aside by its number", () => {
-  const rows = [
-    { table: "samples", rows: 24_000_000, rows_s: 1_002_311, last_rows: 500_000 },
-    { table: "set_aside", rows: 3, rows_s: 0, last_rows: 0 },
-  ];
-  const known = { name: "lake", offset: 1, behind: 0, lag_s: 0, messages_s: 1, rows, updated_ms: 0, flaw: null };
-  assert.equal(wording.consumerCells(known, 0)[5], "samples 1.00 M, 3 set aside");
-});
-
 test("a receipt has its cut, and damage has its ranges and what is left out of them", () => {
   const found = blank(RECEIPT, { text: "5 messages kept", cut_bytes: 3, cut_why: "3 bytes cut" });
   assert.equal(wording.receipt(journal({ receipt: found }).receipt), "5 messages kept; 3 bytes cut");

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LiveMessage, type ParameterDefinition, type ParameterSample, ParametersMessage } from "../src/model/contract.ts";
 import { ParameterStore } from "../src/model/parameter-store.ts";
-import { alarmOf, numberOf, valueText } from "../src/model/parameter-value.ts";
-import { condition, details, extent, inflow } from "../src/model/parameter-wording.ts";
+import { alarmOf, exactText, numberOf, valueText } from "../src/model/parameter-value.ts";
+import { condition, extent, inflow, rateText } from "../src/model/parameter-wording.ts";
 import { NotUnderstood, parse } from "../src/model/shape.ts";
 import { sparkline } from "../src/model/sparkline.ts";
 import { blank } from "./blank.ts";
@@ -23,8 +23,11 @@ function message(changes: object = {}): string {
   return JSON.stringify({
     at_ms: 1_000,
     search: "",
+    sort: "name",
+    first: 0,
     parameters: 1,
     matching: 1,
+    problem: null,
     definitions: [definition()],
     values: [sample()],
     ...changes,
@@ -48,12 +51,26 @@ test("a value is written in its type", () => {
   assert.equal(valueText("bool", false), "off");
   assert.equal(valueText("f64", 0.1 + 0.2), "0.3");
   assert.equal(valueText("f32", 12034.5), "12034.5");
+  assert.equal(valueText("f32", 0.00012345678), "0.000123457");
+  assert.equal(valueText("f64", 1_234_567.8), "1234568");
+  assert.equal(valueText("f64", -3.5e20), "-3.50000e+20");
   assert.equal(valueText("u32", 4_294_967_295), "4294967295");
   assert.equal(valueText("u64", "18446744073709551615"), "18446744073709551615");
   assert.equal(valueText("enum", "failed"), "failed");
   assert.equal(valueText("text", ""), "‹empty›");
   assert.equal(valueText("bytes", "00ff"), "00ff");
   assert.equal(valueText("bytes", ""), "‹empty›");
+});
+
+test("a number with a range has as many decimals as the range asks, always the same", () => {
+  assert.equal(valueText("f32", 12.345678, [0, 1_000]), "12.35");
+  assert.equal(valueText("f32", 100, [0, 1_000]), "100.00");
+  assert.equal(valueText("f64", 12034.56, [0, 20_000]), "12034.6");
+  assert.equal(valueText("f64", 0.5, [-1, 1]), "0.50000");
+  assert.equal(valueText("f64", 1e9 / 3, [0, 1e9]), "333333333");
+  assert.equal(valueText("f64", 0.25, [3, 3]), "0.25");
+  assert.equal(valueText("u32", 7, [0, 10]), "7");
+  assert.equal(exactText(0.1 + 0.2), "0.30000000000000004");
 });
 
 test("only numbers are numbers", () => {
@@ -105,22 +122,19 @@ test("quality and limits share the words", () => {
   });
 });
 
-test("a chosen parameter is told whole, and what is not known of it is left out", () => {
-  assert.equal(details(definition()), "f64 · index 0");
-  const known = { description: "Shaft", unit: "1/min", range: [0, 9] as [number, number], rate_hz: 50, source: "ECU" };
-  assert.equal(
-    details(definition({ ...known, limits: { ...LIMITS, low: null } })),
-    "Shaft · f64 in 1/min · from 0 to 9 · limits critical low -10, high 100, critical high 200" +
-      " · expected at 50 Hz · measured by ECU · index 0",
-  );
+test("how many match and exist is said", () => {
+  const of = (parameters: number, matching: number) => parsed(message({ parameters, matching }));
+  assert.equal(extent(of(3, 3)), "3");
+  assert.equal(extent(of(20_000, 11)), "11 that match, of 20,000");
+  assert.equal(extent(of(0, 0)), "");
+  assert.equal(extent(null), "");
 });
 
-test("how many match is said, and how many of them are shown", () => {
-  const of = (parameters: number, matching: number) => parsed(message({ parameters, matching }));
-  assert.equal(extent(of(3, 3), 3), "3");
-  assert.equal(extent(of(20_000, 11), 11), "11 that match, of 20,000");
-  assert.match(extent(of(20_000, 20_000), 200), /^the first 200 of 20,000; search/);
-  assert.equal(extent(null, 0), "");
+test("a rate is told as it was measured, else as it was declared", () => {
+  assert.equal(rateText(50, null), "50 Hz");
+  assert.equal(rateText(50, 49.96), "50 Hz");
+  assert.equal(rateText(null, 0.254), "0.25 Hz");
+  assert.equal(rateText(null, null), "–");
 });
 
 test("the inflow names what is refused only where something is", () => {
@@ -167,18 +181,44 @@ test("a time without messages is a gap in the line", () => {
 test("a row that leaves the view has a gap in its line, one that stays has none", () => {
   const store = new ParameterStore();
   const both = [definition(), definition({ index: 1, name: "engine/torque" })];
-  const at = (at_ms: number, definitions: ParameterDefinition[] | null) => {
+  const at = (at_ms: number, first: number, definitions: ParameterDefinition[] | null) => {
     const values = [0, 1].map((index) => sample({ index, received_ms: at_ms }));
-    store.receive(parsed(message({ at_ms, definitions, values })));
+    store.receive(parsed(message({ at_ms, first, matching: 2, definitions, values })));
   };
-  at(1_000, both);
-  store.watch(0, 1);
-  at(1_250, null);
+  at(1_000, 0, both);
+  at(1_250, 0, both.slice(0, 1));
+  at(1_500, 0, both);
   const lines = store.rows.map(({ history }) => [...history.series().values]);
   assert.deepEqual(lines, [
-    [1, 1],
+    [1, 1, 1],
     [1, Number.NaN, 1],
   ]);
+});
+
+test("rows are known by their place among all, and others are not here yet", () => {
+  const store = new ParameterStore();
+  const rows = [7, 8].map((index) => definition({ index, name: `p/${index}` }));
+  store.receive(parsed(message({ first: 7, matching: 20_000, definitions: rows, values: [] })));
+  assert.equal(store.total, 20_000);
+  assert.equal(store.at(8)?.topic, "p/8");
+  assert.equal(store.at(6), null);
+  assert.deepEqual([store.rowOf("p/7"), store.rowOf("p/9")], [7, -1]);
+});
+
+test("the past comes before what was seen since, and lines of long ago are forgotten", () => {
+  const store = new ParameterStore();
+  store.receive(parsed(message({ values: [sample({ received_ms: 1_000, value: 5 })] })));
+  const past = { times: Float64Array.of(500, 900), values: Float64Array.of(3, 4) };
+  store.fill("engine/rpm", past, 2);
+  const record = store.at(0);
+  assert.deepEqual([...(record?.history.series().values ?? [])], [3, 4, 5]);
+  assert.deepEqual([record?.is_filled, record?.measured_hz], [true, 2]);
+  for (let first = 0; first < 1_000; first += 100) {
+    const rows = Array.from({ length: 100 }, (_, at) => definition({ index: first + at, name: `p/${first + at}` }));
+    store.receive(parsed(message({ first, matching: 1_000, definitions: rows, values: [] })));
+  }
+  assert.equal(store.get("engine/rpm"), null);
+  assert.ok(store.get("p/999") && store.get("p/500") && !store.get("p/100"));
 });
 
 test("a line fills its box, leaves gaps, and forgets what is older than its span", () => {

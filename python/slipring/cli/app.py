@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from slipring.cli.access_rules import access
+from slipring.cli.alarms import alarms
 from slipring.cli.answer import answer
 from slipring.cli.audit import audit
 from slipring.cli.completion import completion
@@ -53,6 +54,7 @@ app.add_typer(dictionary, name="dictionary")
 app.add_typer(stream, name="stream")
 app.add_typer(access, name="access")
 app.add_typer(sessions, name="sessions")
+app.add_typer(alarms, name="alarms")
 app.add_typer(clients, name="clients")
 app.add_typer(token, name="token")
 app.add_typer(service, name="service")

@@ -100,8 +100,8 @@ class Catalog:
 
     def listed(self, name: str) -> list[Json]:
         """What the engine lists of one name: nothing, or its definition."""
-        rows: list[Json] = self.ask("list", {"filter": name, "count": 1})["parameters"]
-        return rows
+        rows: list[Json] = self.ask("list", {"filter": name, "count": 1}).get("parameters", [])
+        return [row for row in rows if row["name"] == name]  # a name with wildcards is none
 
     def _read(self) -> Iterable[Json]:
         start: int | None = 0

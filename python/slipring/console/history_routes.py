@@ -10,10 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from slipring.console.history_answer import NS_PER_MS, history_text, shown_value
+from slipring.console.history_csv import CSV_TYPE, csv_blocks
 from slipring.console.history_desk import FULL, Busy, HistoryDesk
 from slipring.console.history_request import (
     VALUES_MAX,
@@ -60,6 +61,23 @@ def history_routes(broker: Broker, desk: HistoryDesk) -> list[BaseRoute]:
         key = ("series", question.names, question.whole_ns, question.step_ns, question.width)
         return await _answered(desk, key, lambda: _series(history, question, known))
 
+    @operation("The same series as CSV.", "text/csv", query=HistoryQuery, refusals=(404,))
+    async def as_csv(request: Request) -> Response:
+        try:
+            question = history_question(request.query_params)
+        except WrongRequest as wrong:
+            return PlainTextResponse(f"{wrong}\n", 400)
+        known = await _known(broker, history, request, question.names)
+        if isinstance(known, Response):
+            return known
+        key = ("csv", question.names, question.whole_ns, question.step_ns, question.width)
+        try:
+            answer = await desk.run(key, lambda: history.answer(question, known))
+        except Busy:
+            return PlainTextResponse(FULL, 503, {"retry-after": "1"})
+        headers = {"content-disposition": 'attachment; filename="history.csv"'}
+        return StreamingResponse(csv_blocks(answer), headers=headers, media_type=CSV_TYPE)
+
     @operation("The newest values at a time.", ValuesMessage, query=ValuesQuery, refusals=(404,))
     async def values(request: Request) -> Response:
         try:
@@ -79,6 +97,7 @@ def history_routes(broker: Broker, desk: HistoryDesk) -> list[BaseRoute]:
 
     return [
         Route("/api/history", series),
+        Route("/api/history.csv", as_csv),
         Route("/api/values", values),
         Route("/api/range", range_),
     ]
@@ -87,9 +106,10 @@ def history_routes(broker: Broker, desk: HistoryDesk) -> list[BaseRoute]:
 def history_of(broker: Broker) -> History:
     """The past of a broker: its table, its journal, and its lake."""
     config = broker.config
-    journal = config.data / "journal" if config.journal.topics else None
-    where = config.console.lake or config.data / "lake"
-    return History(TableNow(broker.engine.ask_table), journal, LakeLocation.of(where))
+    topics = config.journal.topics
+    journal = config.data / "journal" if topics else None
+    lake = LakeLocation.of(config.console.lake or config.data / "lake")
+    return History(TableNow(broker.engine.ask_table), journal, lake, topics)
 
 
 async def _answered(desk: HistoryDesk, key: object, read: Callable[[], bytes]) -> Response:

@@ -58,6 +58,7 @@ PATHS: dict[str, tuple[Need, Need]] = {
     "/api/parameters": (watch_some, _nobody),
     "/api/quick-look": (watch_some, _nobody),
     "/api/history": (watch_some, _nobody),
+    "/api/history.csv": (watch_some, _nobody),
     "/api/range": (watch_some, _nobody),
     "/api/values": (watch_some, _nobody),
     "/api/samples": (watch_some, _nobody),

@@ -1,10 +1,10 @@
 """Ready-made layouts: flight, engine, fleet, broker, of what is declared. Never stores one."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from slipring.console.catalog import Catalog
+from slipring.console.catalog import Catalog, Columns
 from slipring.console.narrowing import CatalogView
 from slipring.console.parameter_roles import FoundRoles, find_roles
 from slipring.control.layout import COLUMNS, NAMES_MAX, TITLE_MAX, Layout, LayoutWidget, WidgetKind
@@ -17,6 +17,8 @@ TRIES_MAX = 8
 KEPT_MAX = 8
 """Views of which the roles are kept: one for all who may watch everything."""
 STATES = ("bool", "enum")
+ACROSS = ("altitude", "speed", "rpm", "fuel", "battery")
+"""What vehicles are compared by: the first two of which there are any."""
 FIGURES = ("messages_in", "messages_out", "samples_in", "bytes_in", "clients", "dropped")
 
 Json = dict[str, Any]
@@ -36,36 +38,42 @@ class ReadyLayouts:
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
-        self._found: dict[int, FoundRoles] = {}
+        self._choices: dict[tuple[object, ...], RoleChoice] = {}
         self._finding = asyncio.Lock()
 
     async def make(self, name: str, view: CatalogView) -> Layout:
         """One of them, of the parameters that the visitor may watch."""
         if name == "broker":
             return Layout(title=TITLES[name], widgets=packed(broker_rows()))
-        await view.refresh()
-        found = await self._roles(view.names)
-        choice = RoleChoice(found, view)
+        await self._catalog.refresh()
+        choice = await self._choice(self._catalog.columns, view)
         rows = {"flight": flight_rows, "engine": engine_rows, "fleet": fleet_rows}[name](choice)
         return Layout(title=TITLES[name], widgets=packed(rows))
 
-    async def _roles(self, names: list[str]) -> FoundRoles:
-        key = hash(tuple(names))
+    async def _choice(self, columns: Columns, view: CatalogView) -> "RoleChoice":
+        key = (self._catalog.revision, *view.key)
         async with self._finding:
-            if key not in self._found:
-                if len(self._found) >= KEPT_MAX:
-                    self._found.clear()
-                self._found[key] = await asyncio.to_thread(find_roles, names)
-            return self._found[key]
+            if key not in self._choices:
+                if len(self._choices) >= KEPT_MAX:
+                    self._choices.clear()
+                positions = view.positions(columns)
+                self._choices[key] = await asyncio.to_thread(_choice_of, columns, positions)
+            return self._choices[key]
+
+
+def _choice_of(columns: Columns, positions: Sequence[int]) -> "RoleChoice":
+    found = find_roles(columns.names[at] for at in positions)
+    named = {one.name for row in found.candidates.values() for one in row}
+    types = zip(columns.names, columns.types, strict=True)
+    return RoleChoice(found, {name: type_ for name, type_ in types if name in named})
 
 
 class RoleChoice:
     """The parameter for each role, of the fitting type; those of the best known vehicle first."""
 
-    def __init__(self, found: FoundRoles, view: CatalogView) -> None:
+    def __init__(self, found: FoundRoles, types: Mapping[str, str]) -> None:
         self.found = found
-        self._view = view
-        self._types: dict[str, str | None] = {}
+        self._types = types
         self.vehicle = found.vehicles[0] if found.vehicles else None
 
     def number(self, role: str, vehicle: str | None = None) -> str | None:
@@ -92,15 +100,9 @@ class RoleChoice:
         else:
             names = self.found.only_of(role, vehicle)
         for name in names[:TRIES_MAX]:
-            type_ = self._type(name)
-            if type_ not in (None, "text", "bytes") and (type_ in STATES) is is_state:
+            type_ = self._types[name]
+            if type_ not in ("text", "bytes") and (type_ in STATES) is is_state:
                 yield name
-
-    def _type(self, name: str) -> str | None:
-        if name not in self._types:
-            rows = self._view.ask("list", {"filter": name, "count": 1})["parameters"]
-            self._types[name] = rows[0]["type"] if rows else None
-        return self._types[name]
 
 
 Row = tuple[int, Sequence[Place]]
@@ -163,16 +165,20 @@ def fleet_rows(choice: RoleChoice) -> list[Row]:
         names = [*states, *dict.fromkeys(name for name in named if name is not None)]
         tables += _some("table", _vehicle(vehicle), names)
         phases += states
-    rows: list[Row] = [(7, tables[at : at + 3]) for at in range(0, len(tables), 3)]
     if not tables:
         return []
-    return [*rows, (5, [*_some("states", "What they do", phases, 2), _events()])]
+    vehicles = choice.found.vehicles[:VEHICLES_MAX]
+    across = [(role, [choice.number(role, one) for one in vehicles]) for role in ACROSS]
+    plots = [_some("plot", _words(role), [one for one in names if one]) for role, names in across]
+    rows: list[Row] = [(7, tables[at : at + 3]) for at in range(0, len(tables), 3)]
+    first = [place for row in plots for place in row][:2]
+    return [(6, first), *rows, (5, [*_some("states", "What they do", phases, 2), _events()])]
 
 
 def broker_rows() -> list[Row]:
     """Rates, clients, drops and events."""
     return [
-        (4, [Place("broker", "Broker", {"figures": list(FIGURES)})]),
+        (2, [Place("broker", "Broker", {"figures": list(FIGURES)})]),
         (6, [Place("broker", "Traffic", {"figures": ["traffic"]}, 2), _events()]),
         (7, [Place("broker", "Clients", {"figures": ["busiest"]})]),
     ]

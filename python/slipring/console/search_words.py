@@ -62,7 +62,7 @@ def is_filter(text: str) -> bool:
     """Whether it is an MQTT filter with wildcards."""
     try:
         check_filter(text)
-    except InvalidTopic:
+    except (InvalidTopic, UnicodeEncodeError):  # half of a surrogate pair is in no name
         return False
     return any(level in ("+", "#") for level in text.split("/"))
 

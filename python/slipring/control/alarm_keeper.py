@@ -40,7 +40,8 @@ class AlarmKeeper:
         self._note = note
         self._is_damaged = False
         self.board: AlarmBoard = self._read()
-        self._saved = 0
+        # A page that saw an earlier run must not take this list for that one.
+        self.board.revision = self._saved = int(time.time())
         self._started_s = time.monotonic()
         self._writing = asyncio.Lock()
         self._waits_for_restored = bool(self.board.active_keys)

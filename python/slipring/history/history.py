@@ -23,10 +23,13 @@ from slipring.history.series import Gathered, HistoryAnswer, Series
 from slipring.history.steps import SECOND_NS
 from slipring.history.table_part import TableNow, number_of, value_of
 from slipring.history.values_at import Found, ValueAt, journal_values, values_budget
+from slipring.native import match_topics
 
 if TYPE_CHECKING:
     from slipring.history.lake_part import LakeHistory, LakeSource
     from slipring.lake.storage import LakeLocation
+
+    Sources = tuple[LakeSource | None, LakeSource | None]
 
 CHEAP_BYTES = 64 << 20
 """A journal that has all of a time in fewer bytes is quicker than the lake."""
@@ -40,9 +43,19 @@ log = logging.getLogger("slipring.console")
 class History:
     """One broker's past. May be asked from several threads; never ask on the event loop."""
 
-    def __init__(self, table: TableNow, journal: Path | None, lake: "LakeLocation | None") -> None:
-        """`journal` is its folder. Neither it nor the lake need be there yet."""
+    def __init__(
+        self,
+        table: TableNow,
+        journal: Path | None,
+        lake: "LakeLocation | None",
+        journaled: Sequence[str] = ("#",),
+    ) -> None:
+        """`journal` is its folder. Neither it nor the lake need be there yet.
+
+        `journaled` are filters of what is in the journal.
+        """
         self.table = table
+        self._journaled = journaled
         self.recent = RecentSamples()
         self._journal_folder = journal
         self._lake_location = lake
@@ -55,22 +68,22 @@ class History:
     ) -> HistoryAnswer:
         """Series of the names, in their order."""
         budget = ReadBudget()
-        question, source = self._prepared(question)
+        question, sources = self._prepared(question)
         gathered: dict[str, Gathered] = {}
         for is_text in (False, True):
             names = [one for one in question.names if known[one].is_text is is_text]
             if names:
                 reading = HistoryReading(question, names, budget, is_text=is_text)
                 if not reading.read_recent(self.recent, self._recent_journal(question)):
-                    reading.read(self.journal, self.lake if source else None, source)
+                    reading.read(self.journal, self.lake, sources[is_text])
                 reading.add_followed(self.recent)
-                reading.add_newest(self.table.newest(names), known)
+                reading.add_newest(self.table.newest(names), known, self._in_journal(names))
                 gathered.update(dict.fromkeys(names, reading.found))
         series = [self._series(one, known[one], gathered[one], question) for one in question.names]
         oldest = [bounds[0] for bounds in (self.journal_bounds(), self.lake_bounds()) if bounds]
         damage = dict.fromkeys(text for one in gathered.values() for text in one.damage)
         return HistoryAnswer(
-            question.from_ns, question.to_ns, tuple(series), min(oldest, default=None), (*damage,)
+            *question.whole_ns, tuple(series), min(oldest, default=None), (*damage,)
         )
 
     def definitions(self, names: Sequence[str]) -> dict[str, KnownParameter]:
@@ -172,11 +185,9 @@ class History:
     def _journal_values(
         self, names: Sequence[str], at_ns: int, known: Mapping[str, KnownParameter]
     ) -> Found:
-        bounds = self.journal_bounds()
-        if self.journal is None or bounds is None or at_ns < bounds[0]:
-            return {}
         try:
-            return journal_values(self.journal, names, at_ns, known, values_budget())
+            budget = values_budget()
+            return journal_values(self.journal, names, at_ns, known, budget) if self.journal else {}
         except JournalError as error:
             self._tell("journal", error)
             return {}
@@ -190,17 +201,20 @@ class History:
             self._tell("lake", error)
             return {}
 
-    def _prepared(self, question: HistoryQuestion) -> "tuple[HistoryQuestion, LakeSource | None]":
-        """The question with buckets as long as old times need them, and the table that is asked."""
+    def _prepared(self, question: HistoryQuestion) -> "tuple[HistoryQuestion, Sources]":
+        """The question with buckets as long as old times need them, and the tables that are asked,
+        for numbers and for texts.
+        """
         try:
             lake = None if self._is_cheap(question) else self.lake
             source = lake.source(question.whole_ns[0], question.step_ns) if lake else None
+            texts = lake.text_source() if lake else None
         except (SlipringError, OSError) as error:
             self._tell("lake", error)
-            return question, None
+            return question, (None, None)
         if source is not None and source.window_ns > question.step_ns:
             question = replace(question, least_ns=source.window_ns)
-        return question, source
+        return question, (source, texts)
 
     def _recent_journal(self, question: HistoryQuestion) -> JournalHistory | None:
         """The journal, if the newest minutes are in memory or quickly read into it."""
@@ -226,6 +240,13 @@ class History:
     ) -> Series:
         parts = sorted(found.parts.get(name, ()), key=lambda one: one[1].newest_ns)
         return Series.of(name, known, parts, question.step_ns, question.width, is_cut=found.is_cut)
+
+    def _in_journal(self, names: Sequence[str]) -> set[str]:
+        """The names whose samples the journal has: of others the table alone knows something."""
+        if self.journal is None:
+            return set()
+        matched = match_topics([*self._journaled], [*names])
+        return {name for name, is_one in zip(names, matched, strict=True) if is_one}
 
     def _tell(self, what: str, error: Exception) -> None:
         """Log once what cannot be read; the answer does without it."""

@@ -156,7 +156,7 @@ def newest_first(
     start: int, end: int, extent: JournalExtent, bytes_each: int
 ) -> Iterator[tuple[int, int]]:
     """The offsets [start, end) in parts of about so many bytes, the newest part first."""
-    parts = max(1, min(end - start, -(-extent.bytes_between(start, end) // bytes_each)))
+    parts = min(end - start, max(1, -(-extent.bytes_between(start, end) // bytes_each)))
     for part in reversed(range(parts)):
         yield start + (end - start) * part // parts, start + (end - start) * (part + 1) // parts
 
@@ -173,7 +173,9 @@ def rolled_up(rows: int, columns: Mapping[str, NativeColumn]) -> tuple[Times, Bu
     """Index and sums of each window that has a number, in the order of the indices."""
 
     def column(name: str, kind: pa.DataType) -> Values:
-        return np.asarray(arrow_array(kind, rows, columns[name]).to_numpy(zero_copy_only=False))
+        # Without a value it would become an array of floats, which have no nanoseconds.
+        whole = arrow_array(kind, rows, columns[name]).fill_null(0)
+        return np.asarray(whole.to_numpy(zero_copy_only=False))
 
     count = column("count", pa.int64()) if rows else np.empty(0, np.int64)
     counted = np.flatnonzero(count)

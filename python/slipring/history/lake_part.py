@@ -39,6 +39,7 @@ SLICE_NS = 10 * MINUTE_NS
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TRUSTED = "quality < 128 AND value IS NOT NULL AND NOT isnan(value)"
 _PARAMETERS = "parameters"
+_LARGEST = np.finfo(np.float64).max
 Conditions = dict[tuple[int, tuple[str, ...]], str]
 
 
@@ -91,6 +92,10 @@ class LakeHistory:
                 return self._source(name)
         return self._source((by_length or others)[0])
 
+    def text_source(self) -> LakeSource | None:
+        """The table with texts: rollups have none."""
+        return self._source(SAMPLES) if SAMPLES in self._tables() else None
+
     def read(
         self,
         source: LakeSource,
@@ -103,10 +108,6 @@ class LakeHistory:
     ) -> tuple[dict[str, list[Buckets]], bool]:
         """Buckets by parameter, newest part first; and whether the budget did not suffice."""
         found: dict[str, list[Buckets]] = {}
-        if is_text and source.table != SAMPLES:
-            if SAMPLES not in self._tables():
-                return found, False
-            source = self._source(SAMPLES)
         condition = self._condition(tuple(names))
         for first, end in self._slices(source, time_ns):
             if budget.is_spent:
@@ -294,6 +295,9 @@ def _by_name(rows: pa.Table, step_ns: int) -> Iterator[tuple[str, Buckets]]:
             yield name, _texts(rows, columns, at[::-1], step_ns)
             continue
         found = {one: column[at] for one, column in columns.items() if column is not None}
+        # DataFusion begins with the largest number, which is less than infinity.
+        found["low"] = np.where(found["low"] == _LARGEST, np.inf, found["low"])
+        found["high"] = np.where(found["high"] == -_LARGEST, -np.inf, found["high"])
         yield name, Buckets(
             found["start_ns"], found["n"], found["low"], found["high"], found["first"],
             found["first_ns"], found["last"], found["last_ns"],

@@ -4,7 +4,7 @@ What cannot be read is left out, and said.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -83,15 +83,22 @@ class HistoryReading:
                 self.found.add("table", name, buckets)
 
     def add_newest(
-        self, newest: Mapping[str, NewestSample], known: Mapping[str, KnownParameter]
+        self,
+        newest: Mapping[str, NewestSample],
+        known: Mapping[str, KnownParameter],
+        journaled: Container[str],
     ) -> None:
-        """Add what the table has and the journal does not have yet, or never gets."""
+        """Add what the table has and the journal does not have yet, or never gets.
+
+        A stale sample may have been a bad one: the journal knows that better.
+        """
         begin, end = self._question.whole_ns
         for name, sample in newest.items():
             before = self.found.newest_ns(name)
             is_newer = before is None or sample.time_ns > before
             one = _of_newest(sample, known[name], self._question.step_ns)
-            if one is not None and is_newer and begin <= sample.time_ns < end:
+            is_good = sample.is_good or (sample.quality == "stale" and name not in journaled)
+            if one is not None and is_good and is_newer and begin <= sample.time_ns < end:
                 self.found.add("table", name, one)
 
     def _read_journal(
@@ -136,9 +143,9 @@ class HistoryReading:
 
 
 def _of_newest(newest: NewestSample, known: KnownParameter, step_ns: int) -> Buckets | None:
-    """The sample as a bucket of its own; None if it does not count in a plot."""
+    """The sample as a bucket of its own; None if it has no place in a plot."""
     value = value_of(newest, known) if known.is_text else number_of(newest, known)
-    if value is None or not newest.is_good:
+    if value is None:
         return None
     values = np.array([value], object if known.is_text else np.float64)
     return Buckets.of_samples(np.array([newest.time_ns]), values, step_ns)

@@ -277,6 +277,9 @@ class RecentSamples:
     ) -> list[str]:
         begun, extent, first = self._begun, journal.extent(), journal.reader.first_offset
         start = max(first, min(since, journal.reader.offset_at(from_ns - AHEAD_NS)))
+        if start == since:  # all that is older was received long before
+            self._add_older(names, [], (since, 0 if since == first else from_ns), begun)
+            return []
         request = SampleRequest(NUMBER_COLUMNS, tuple(names))
         samples = JournalSamples(journal.journal, request, ROWS_MAX)
         for begin, stop in newest_first(start, since, extent, CHUNK_BYTES):

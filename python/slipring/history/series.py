@@ -57,6 +57,7 @@ class HistoryAnswer:
     """All series of a question."""
 
     from_ns: int
+    """The time of all its buckets, which is a little more than was asked for."""
     to_ns: int
     series: tuple[Series, ...]
     oldest_ns: int | None

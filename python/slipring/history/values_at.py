@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from slipring.errors import JournalError
 from slipring.history.budget import ReadBudget
-from slipring.history.journal_part import CHUNK_BYTES, JournalHistory, newest_first
+from slipring.history.journal_part import CHEAP_BYTES, CHUNK_BYTES, JournalHistory, newest_first
 from slipring.history.question import KnownParameter
 from slipring.history.steps import DAY_NS, MINUTE_NS, SECOND_NS
 from slipring.journal.samples import JournalSamples, SampleRequest
@@ -54,6 +54,8 @@ def journal_values(
     found: Found = {}
     extent = journal.extent()
     end = min(extent.end, journal.reader.offset_at(at_ns + LATE_NS))
+    if extent.bytes_between(end, extent.end) <= CHEAP_BYTES:
+        end = extent.end
     request = SampleRequest(("parameter", "source_ns", *COLUMNS), tuple(names), (0, at_ns + 1))
     samples = JournalSamples(journal.journal, request)
     for begin, stop in newest_first(journal.reader.first_offset, end, extent, CHUNK_BYTES):

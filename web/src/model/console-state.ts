@@ -1,5 +1,6 @@
 // All that the page knows. Live messages change it, views read it; it uses neither sockets nor the DOM.
 import { BrokerClock } from "./broker-clock.ts";
+import { ClientRates } from "./client-rates.ts";
 import type { LiveMessage } from "./contract.ts";
 import { EventLog } from "./event-log.ts";
 import { Traffic } from "./traffic.ts";
@@ -11,6 +12,7 @@ export class ConsoleState {
   readonly values = new ValueStore();
   readonly traffic = new Traffic();
   readonly events = new EventLog();
+  readonly clientRates = new ClientRates();
   #latest: LiveMessage | null = null;
 
   /** The newest message; null before the first. */
@@ -26,6 +28,7 @@ export class ConsoleState {
       this.traffic.breakOff(gap_ms);
       this.values.breakOff(gap_ms);
     }
+    if (message.clients.length > 0) this.clientRates.take(message.at_ms, message.clients);
     this.traffic.append(message.at_ms, message.rates);
     const complete = first && message.values.length >= message.topics_total;
     if (complete) this.values.replace(message.values);

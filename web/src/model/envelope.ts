@@ -25,6 +25,9 @@ export interface LineScale {
 
 type Samples = Pick<SeriesSlice, "times" | "min" | "max" | "last" | "length">;
 
+/** In pixels: what lies so little beside a straight line is not drawn by itself. */
+const BESIDE_PX = 1.2;
+
 /** Draws the line; returns how many columns have a value. */
 export function drawEnvelope(pen: Pen, samples: Samples, scale: LineScale): number {
   const { times, min, max, last, length } = samples;
@@ -44,7 +47,6 @@ export function drawEnvelope(pen: Pen, samples: Samples, scale: LineScale): numb
     let low = min[at]!;
     let high = max[at]!;
     let value = last[at]!;
-    const opens = at;
     at += 1;
     // A gap inside a column cannot be seen: the samples of one column are one stroke.
     while (at < length && Math.floor(left + (times[at]! - scale.from_ms) * per_ms) === column) {
@@ -61,8 +63,11 @@ export function drawEnvelope(pen: Pen, samples: Samples, scale: LineScale): numb
     // The first value of the column is not known when buckets are merged; the nearest extreme is as good.
     const isJoined = first_ms - before_ms <= gap_ms;
     if (isJoined && isStepped) pen.lineTo(x, before_y);
-    if (isJoined) pen.lineTo(x, y(at - opens === 1 && low === high ? value : nearest(before_y, y(low), y(high))));
-    if (low < high) {
+    const isBetween = isJoined && isWithin(y(high), y(low), before_y, y(value));
+    if (isJoined) pen.lineTo(x, low === high || isBetween ? y(value) : nearest(before_y, y(low), y(high)));
+    if (isBetween) {
+      // A value that only rises or falls is a slope and no step.
+    } else if (low < high) {
       pen.moveTo(x, y(low));
       pen.lineTo(x, y(high));
       pen.moveTo(x, y(value));
@@ -76,6 +81,11 @@ export function drawEnvelope(pen: Pen, samples: Samples, scale: LineScale): numb
     before_y = y(value);
   }
   return columns;
+}
+
+/** Whether all values of a column lie between the value before and the last one; above is a smaller y. */
+function isWithin(top: number, bottom: number, before_y: number, y: number): boolean {
+  return top >= Math.min(before_y, y) - BESIDE_PX && bottom <= Math.max(before_y, y) + BESIDE_PX;
 }
 
 function nearest(y: number, low: number, high: number): number {

@@ -1,5 +1,5 @@
 // One series of the store: a fine and a coarse page of the past, and the ring of the present. Widgets see its slice only.
-import { array, asNumber, type HistoryPage } from "./history-answer.ts";
+import { array, asNumber, endOfBucket, type HistoryPage } from "./history-answer.ts";
 import type { ShownView, Stretch } from "./history-plan.ts";
 import { SampleRing } from "./sample-ring.ts";
 import { SeriesSlice } from "./series-slice.ts";
@@ -17,7 +17,9 @@ export class HeldSeries {
   revision = 1;
   /** Made with the first sample: a series of which nothing comes needs none. */
   #ring: SampleRing | null = null;
+  /** Null while nothing comes. */
   #step_ms: number | null = null;
+  #ringStep_ms = 0;
   readonly #slice = new SeriesSlice();
   #sliceOf: [revision: number, from_ms: number, to_ms: number] = [0, 0, 0];
 
@@ -41,6 +43,7 @@ export class HeldSeries {
   /** The step in which samples come from now on; null if none come. A finer one begins a new stretch of the ring. */
   setStep(step_ms: number | null): void {
     if (step_ms === this.#step_ms) return;
+    this.#ringStep_ms = step_ms ?? this.#ringStep_ms;
     if (this.#step_ms === null || (step_ms !== null && step_ms < this.#step_ms * 0.7)) this.breakOff();
     this.#step_ms = step_ms;
   }
@@ -61,8 +64,8 @@ export class HeldSeries {
     if (this.seam_ms === Number.POSITIVE_INFINITY && this.#step_ms !== null) this.seam_ms = at_ms;
   }
 
-  /** Takes a row of `/api/samples`. */
-  take(row: Record<string, unknown>, step_ms: number): void {
+  /** Takes a row of `/api/samples`: buckets of `bucket_ms` until `at_ms`, kept in steps of `step_ms`. */
+  take(row: Record<string, unknown>, step_ms: number, bucket_ms: number, at_ms: number): void {
     const times = array(row, "t");
     const last = array(row, "last");
     const min = Array.isArray(row["min"]) && row["min"].length === times.length ? row["min"] : last;
@@ -70,8 +73,9 @@ export class HeldSeries {
     this.#ring ??= new SampleRing();
     for (let at = 0; at < times.length; at += 1) {
       const value = last[at];
-      if (typeof value === "string" && Number.isNaN(asNumber(value))) this.#ring.appendText(asNumber(times[at]), value);
-      else this.#ring.append(asNumber(times[at]), asNumber(min[at]), asNumber(max[at]), asNumber(value), step_ms);
+      const time_ms = asNumber(times[at]);
+      if (typeof value === "string" && Number.isNaN(asNumber(value))) this.#ring.appendText(time_ms, value);
+      else this.#ring.append(endOfBucket(time_ms, bucket_ms, at_ms), asNumber(min[at]), asNumber(max[at]), asNumber(value), step_ms);
     }
     this.revision += 1;
   }
@@ -97,12 +101,13 @@ export class HeldSeries {
   #compose(view: ShownView): void {
     const ring = this.#ring;
     const end_ms = view.to_ms + (view.to_ms - view.from_ms) * 0.02;
-    const cut_ms = ring && ring.length > 0 && view.mode === "live" ? this.#ringBegin(ring) : end_ms;
     const fine = this.fine && overlaps(this.fine.asked, view) ? this.fine : null;
+    const isRingBest = view.mode === "live" || (fine !== null && fine.page.step_ms > this.#ringStep_ms * 0.75);
+    const cut_ms = ring && ring.length > 0 && isRingBest ? this.#ringBegin(ring) : end_ms;
     if (this.coarse) this.#slice.addPage(this.coarse.page, view.from_ms, Math.min(cut_ms, fine?.asked.from_ms ?? cut_ms));
     if (fine) this.#slice.addPage(fine.page, view.from_ms, Math.min(cut_ms, end_ms));
     if (this.coarse && fine) this.#slice.addPage(this.coarse.page, fine.asked.to_ms, cut_ms);
-    if (ring) this.#slice.addRing(ring, view.from_ms, end_ms, this.#step_ms ?? 0);
+    if (ring) this.#slice.addRing(ring, view.from_ms, end_ms, this.#ringStep_ms);
   }
 
   /** Where the ring takes over from the pages. */

@@ -45,7 +45,9 @@ export function readHistory(text: string): HistoryAnswer {
 }
 
 function page(row: Row, from_ms: number, to_ms: number): HistoryPage {
+  const step_ms = number(row, "step_ms");
   const times = numbers(array(row, "t"));
+  endOfBuckets(times, step_ms, to_ms);
   const values = array(row, "last");
   if (values.length !== times.length) throw new NotUnderstood('"last" has another length than "t"');
   const isText = values.some((value) => typeof value === "string");
@@ -57,7 +59,7 @@ function page(row: Row, from_ms: number, to_ms: number): HistoryPage {
   return {
     from_ms,
     to_ms,
-    step_ms: number(row, "step_ms"),
+    step_ms,
     times,
     min: extremes("min"),
     max: extremes("max"),
@@ -68,6 +70,18 @@ function page(row: Row, from_ms: number, to_ms: number): HistoryPage {
     origin: (["table", "journal", "lake"] as const).find((origin) => origin === row["origin"]) ?? "none",
     is_cut: row["is_cut"] === true,
   };
+}
+
+/** Shorter than any step: a bucket ends just before the next one begins. */
+const BEFORE_MS = 0.01;
+
+/** The last value of a bucket belongs to its end: a value is never shown before it was there. */
+export function endOfBucket(begin_ms: number, step_ms: number, until_ms: number): number {
+  return step_ms > 0 ? Math.max(begin_ms, Math.min(begin_ms + step_ms - BEFORE_MS, until_ms)) : begin_ms;
+}
+
+function endOfBuckets(times: Float64Array, step_ms: number, until_ms: number): void {
+  for (let at = 0; at < times.length; at += 1) times[at] = endOfBucket(times[at]!, step_ms, until_ms);
 }
 
 /** JSON has no NaN and no infinity: they come as null or as words. */

@@ -12,6 +12,8 @@ const COARSE_WIDTH = 400;
 const COARSE_MARGIN = 2;
 /** A shorter stretch is read at once: no coarse page first. */
 const COARSE_SPAN_MS_MIN = 10 * 60_000;
+/** The broker's buckets have round lengths: up to two columns long where one is asked for. */
+const BUCKETS_A_COLUMN = 2;
 /** A page whose buckets are a little wider than a pixel will do. */
 const STEP_SLACK = 1.5;
 
@@ -46,7 +48,7 @@ export function fineStretch(view: ShownView): Stretch {
   const ahead_ms = view.mode === "live" ? 0 : Math.max(span_ms * MARGIN, leadOf(view));
   const from_ms = view.from_ms - before_ms;
   const to_ms = Math.max(from_ms + 1, Math.min(view.to_ms + ahead_ms, view.live_ms));
-  const width = Math.ceil((view.width * (to_ms - from_ms)) / span_ms);
+  const width = Math.ceil((BUCKETS_A_COLUMN * view.width * (to_ms - from_ms)) / span_ms);
   return { from_ms, to_ms, width: Math.min(WIDTH_MAX, Math.max(1, width)) };
 }
 

@@ -1,8 +1,6 @@
 // The journal as a person reads it. Pure: the same journal always gives the same words.
-import type {
-  ArchiveStatus, ConsumerRows, ConsumerStatus, DurabilityRule, JournalSummary, ReceiptSummary,
-} from "./contract.ts";
-import { age, bytes, count, counted, duration, legible, rate, UNKNOWN } from "./wording.ts";
+import type { ArchiveStatus, DurabilityRule, JournalSummary, ReceiptSummary } from "./contract.ts";
+import { bytes, count, counted, duration, legible } from "./wording.ts";
 
 type Level = DurabilityRule["level"];
 
@@ -23,6 +21,12 @@ export function stored(journal: JournalSummary): string {
 export function fullness(journal: JournalSummary): number | null {
   if (!journal.bytes_max || journal.bytes === null) return null;
   return Math.min(1, journal.bytes / journal.bytes_max);
+}
+
+/** Of the disk of the data folder. */
+export function disk({ disk_free_bytes: free, disk_bytes: all }: JournalSummary): string {
+  if (free === null || all === null) return "the disk does not say";
+  return `${bytes(free)} free of ${bytes(all)}`;
 }
 
 export function offsets(journal: JournalSummary): string {
@@ -79,28 +83,6 @@ export function levels(journal: JournalSummary): [string, Level][] {
   const listed = rules.map(({ topics, level }): [string, Level] => [topics.map(legible).join(", "), level]);
   if (journaled.includes("#")) return [...listed, [listed.length > 0 ? "everything else" : "everything", otherwise]];
   return [...listed, [journaled.map(legible).join(", "), otherwise], ["what is not journaled", "memory"]];
-}
-
-export function consumerCells(consumer: ConsumerStatus, now_ms: number): string[] {
-  const name = legible(consumer.name);
-  if (consumer.flaw !== null) return [name, "–", "–", "–", "–", "–", legible(consumer.flaw)];
-  const { offset, behind, lag_s, messages_s, rows, updated_ms } = consumer;
-  const moved = updated_ms === null ? "–" : age(now_ms - updated_ms);
-  return [name, count(offset), count(behind), lag(lag_s), rate(messages_s), written(rows), moved];
-}
-
-/** Tenths of a second while it is short. */
-function lag(seconds: number | null): string {
-  if (seconds === null) return UNKNOWN;
-  return seconds < 9.95 ? `${seconds.toFixed(1)} s` : duration(seconds);
-}
-
-/** Rows per second of each table; rows that were set aside are told by their number. */
-function written(rows: ConsumerRows[]): string {
-  const told = rows.map(({ table, rows: all, rows_s }) =>
-    table === "set_aside" ? `${count(all)} set aside` : `${legible(table)} ${rate(rows_s)}`,
-  );
-  return told.join(", ") || UNKNOWN;
 }
 
 function sentence(words: string): string {

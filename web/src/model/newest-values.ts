@@ -1,6 +1,6 @@
 // The newest value and quality of parameters at the shown time, for all widgets of a page. It asks for many at once, and
 // never before the answer to the question before has come.
-import { fields, list, parse, type TypeOf } from "./shape.ts";
+import { fields, list, orNull, parse } from "./shape.ts";
 import type { TimeMode } from "./time-control.ts";
 
 /** The broker takes no more names in one request. */
@@ -8,14 +8,23 @@ const NAMES_MAX = 500;
 const AGAIN_MS = 500;
 const RETRY_MS = 3_000;
 
-const NewestSample = fields({ name: "text", value: "scalar", time_ms: "number", quality: "text" });
-export type NewestSample = TypeOf<typeof NewestSample>;
-const NewestAnswer = fields({ at_ms: "number", values: list(NewestSample) });
+/** All but the name is null where there was no value. */
+const NewestRow = fields({ name: "text", value: orNull("scalar"), time_ms: orNull("number"), quality: orNull("text") });
+const NewestAnswer = fields({ at_ms: "number", values: list(NewestRow) });
+
+export interface NewestSample {
+  readonly name: string;
+  readonly value: number | boolean | string;
+  readonly time_ms: number;
+  readonly quality: string;
+}
 
 export type FetchNewest = (names: readonly string[], at_ms: number | null) => Promise<NewestSample[]>;
 
 export function readNewest(text: string): NewestSample[] {
-  return parse(NewestAnswer, text).values;
+  return parse(NewestAnswer, text).values.flatMap(({ name, value, time_ms, quality }) =>
+    value === null || time_ms === null ? [] : [{ name, value, time_ms, quality: quality ?? "good" }],
+  );
 }
 
 export class NewestValues {

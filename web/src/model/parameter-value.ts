@@ -2,8 +2,14 @@
 import type { ParameterDefinition, ParameterSample } from "./contract.ts";
 import { payload } from "./wording.ts";
 
-/** Significant digits; the title has all. */
-const DIGITS: Record<string, number> = { f32: 7, f64: 10 };
+/** Significant digits of a number whose range is not known; the title has all. */
+const DIGITS = 6;
+/** A number with a range is shown in steps of about a hundred-thousandth of it. */
+const STEPS = 100_000;
+const DECIMALS_MAX = 12;
+/** Larger numbers are written with an exponent. */
+const WRITTEN_MAX = 1e15;
+const FLOAT = /^f(?:32|64)$/;
 const NUMERIC = /^(?:[iu](?:8|16|32|64)|f32|f64)$/;
 
 export interface Alarm {
@@ -11,11 +17,27 @@ export interface Alarm {
   why: string;
 }
 
-export function valueText(type: string, value: ParameterSample["value"]): string {
+/** A value as its type and its range ask: no more digits than anybody reads, and none of the whole part left out. */
+export function valueText(type: string, value: ParameterSample["value"], range: ParameterDefinition["range"] = null): string {
   if (typeof value === "boolean") return value ? "on" : "off";
   if (typeof value === "string") return payload(value, value.length);
-  const digits = DIGITS[type];
-  return String(digits === undefined ? value : Number(value.toPrecision(digits)));
+  if (!FLOAT.test(type)) return String(value);
+  if (Math.abs(value) >= WRITTEN_MAX) return value.toExponential(DIGITS - 1);
+  const span = range === null ? 0 : range[1] - range[0];
+  if (span > 0 && Number.isFinite(span)) return value.toFixed(decimalsOf(span));
+  const whole = Math.floor(Math.log10(Math.max(1, Math.abs(value)))) + 1;
+  return String(Number(whole >= DIGITS ? value.toFixed(0) : value.toPrecision(DIGITS)));
+}
+
+/** 1 for a span of 20,000 and 4 for one of 10: always as many, so that digits stay in their column. */
+function decimalsOf(span: number): number {
+  return Math.min(DECIMALS_MAX, Math.max(0, -Math.floor(Math.log10(span / STEPS))));
+}
+
+/** The value without rounding, for titles and details. */
+export function exactText(value: ParameterSample["value"]): string {
+  if (typeof value === "boolean") return value ? "on" : "off";
+  return typeof value === "string" ? payload(value, value.length) : String(value);
 }
 
 /** Null if it is not a number: a text, a label, `nan`. */

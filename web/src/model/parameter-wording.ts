@@ -1,7 +1,7 @@
 // A parameter in words: how far its value can be trusted, and its definition.
 import type { ParameterDefinition, ParameterSample, ParametersMessage, TableFigures } from "./contract.ts";
 import { type Alarm, alarmOf } from "./parameter-value.ts";
-import { count, counted, duration, legible, rate } from "./wording.ts";
+import { count, counted, duration, legible, rate, UNKNOWN } from "./wording.ts";
 
 const REASONS: Record<string, string> = {
   "out-of-range": "out of range",
@@ -42,21 +42,6 @@ function quality(sample: ParameterSample): string {
   return legible(`${sample.quality}: ${reason}`);
 }
 
-/** Everything about one parameter, in a line. */
-export function details(definition: ParameterDefinition): string {
-  const { description, type, unit, range, limits, rate_hz, source, index } = definition;
-  const facts = [
-    description,
-    unit === null ? type : `${type} in ${unit}`,
-    range && `from ${range[0]} to ${range[1]}`,
-    limits && `limits ${limitsText(limits)}`,
-    rate_hz === null ? null : `expected at ${rate_hz} Hz`,
-    source === null ? null : `measured by ${source}`,
-    `index ${index}`,
-  ];
-  return legible(facts.filter((fact) => fact !== null).join(" · "));
-}
-
 function limitsText(limits: NonNullable<ParameterDefinition["limits"]>): string {
   const named: [string, number | null][] = [
     ["critical low", limits.low_critical],
@@ -67,12 +52,22 @@ function limitsText(limits: NonNullable<ParameterDefinition["limits"]>): string 
   return named.flatMap(([name, value]) => (value === null ? [] : [`${name} ${value}`])).join(", ");
 }
 
-/** How many parameters are shown, match and exist. */
-export function extent(message: ParametersMessage | null, shown: number): string {
+/** Alarm limits in words; null where there are none. */
+export function limitsOf({ limits }: ParameterDefinition): string | null {
+  return limits && limitsText(limits);
+}
+
+/** How many parameters match and exist. */
+export function extent(message: ParametersMessage | null): string {
   if (message === null || message.parameters === 0) return "";
   const { matching, parameters } = message;
-  const found = matching === parameters ? count(parameters) : `${count(matching)} that match, of ${count(parameters)}`;
-  return shown < matching ? `the first ${count(shown)} of ${found}; search to see others` : found;
+  return matching === parameters ? count(parameters) : `${count(matching)} that match, of ${count(parameters)}`;
+}
+
+/** Samples a second as they were measured, else as they were declared; the broker need not know either. */
+export function rateText(declared_hz: number | null, measured_hz: number | null): string {
+  const hz = measured_hz ?? declared_hz;
+  return hz === null ? UNKNOWN : `${rate(hz)} Hz`;
 }
 
 /** What arrives for the table, and how many values are stale. */

@@ -145,9 +145,10 @@ export class SeriesStore {
     this.#heard_ms = at_ms;
     if (first) for (const series of this.#series.values()) series.breakOff();
     for (const series of this.#series.values()) series.hear(at_ms);
+    const bucket_ms = typeof told["step_ms"] === "number" ? told["step_ms"] : 0;
     for (const one of array(told, "series")) {
       const row = record(one);
-      this.#series.get(word(row, "name"))?.take(row, this.#ringStep());
+      this.#series.get(word(row, "name"))?.take(row, this.#ringStep(), bucket_ms, at_ms);
     }
     this.#changed();
   }

@@ -14,10 +14,12 @@ export interface StateSamples {
   readonly stateAt: (at: number) => string | null;
   /** Whether a bucket has more than its last state in it. */
   readonly isMixed: (at: number) => boolean;
+  /** How long a state is known after its sample; infinite for what is sent only when it changes. */
+  readonly gap_ms: number;
 }
 
 /**
- * The runs from `from_ms` to `to_ms`: each state lasts until the next sample, the last one to the end. Runs shorter than
+ * The runs from `from_ms` to `to_ms`: each state lasts until the next sample, or as long as it is known. Runs shorter than
  * `least_ms` become one run without a state, together with short neighbours.
  */
 export function stateRuns(samples: StateSamples, from_ms: number, to_ms: number, least_ms: number): StateRun[] {
@@ -28,7 +30,7 @@ function everyRun(samples: StateSamples, from_ms: number, to_ms: number): StateR
   const runs: StateRun[] = [];
   for (let at = 0; at < samples.length; at += 1) {
     const begin_ms = Math.max(from_ms, samples.times[at]!);
-    const end_ms = at + 1 < samples.length ? Math.min(to_ms, samples.times[at + 1]!) : to_ms;
+    const end_ms = Math.min(to_ms, samples.times[at]! + samples.gap_ms, at + 1 < samples.length ? samples.times[at + 1]! : to_ms);
     if (end_ms <= begin_ms) continue;
     const own = samples.stateAt(at);
     if (own === null && !samples.isMixed(at)) continue;

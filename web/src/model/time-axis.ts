@@ -48,11 +48,16 @@ function monthMarks(from_ms: number, to_ms: number, least_ms: number): TimeMarks
   const begin = new Date(from_ms);
   let month = Math.floor((begin.getUTCFullYear() * 12 + begin.getUTCMonth()) / months) * months;
   const at_ms = [];
-  for (let mark = Date.UTC(0, month); mark <= to_ms; month += months) {
-    mark = new Date(0).setUTCFullYear(Math.floor(month / 12), month % 12, 1);
-    if (mark >= from_ms && mark <= to_ms) at_ms.push(mark);
+  for (let mark = monthBegin(month); mark <= to_ms; mark = monthBegin(month)) {
+    if (mark >= from_ms) at_ms.push(mark);
+    month += months;
   }
   return { at_ms, step_ms: months * MONTH };
+}
+
+/** Of months counted from the year 0. */
+function monthBegin(month: number): number {
+  return new Date(0).setUTCFullYear(Math.floor(month / 12), month % 12, 1);
 }
 
 /** The labels of the marks: in a second line what they share, at the first and wherever it changes. */

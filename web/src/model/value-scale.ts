@@ -32,7 +32,7 @@ export function valueRange(extent: readonly [number, number] | null, limits: rea
 function padded(low: number, high: number): [number, number] {
   const span = high - low || Math.max(Math.abs(high) * 0.1, 1);
   const centre_pad = high === low ? span / 2 : span * PADDING;
-  const step = roundStep((span + 2 * centre_pad) / (2 * MARKS));
+  const step = roundStep((span + 2 * centre_pad) / (4 * MARKS));
   return [Math.floor((low - centre_pad) / step) * step, Math.ceil((high + centre_pad) / step) * step];
 }
 

@@ -3,8 +3,6 @@ import type { ConsoleVisitor } from "../model/contract.ts";
 import { HISTORY_MS } from "../model/value-history.ts";
 import { may } from "../model/visitor-wording.ts";
 import { AuditPanel } from "../views/audit-panel.ts";
-import { AwayTable } from "../views/away-table.ts";
-import { ClientsTable } from "../views/clients-table.ts";
 import { EventsList } from "../views/events-list.ts";
 import { JournalPanel } from "../views/journal-panel.ts";
 import { LimitsTable } from "../views/limits-table.ts";
@@ -12,8 +10,10 @@ import { MemoryPanel } from "../views/memory-panel.ts";
 import { PinnedCharts } from "../views/pins.ts";
 import { PrefixesTable } from "../views/prefixes-table.ts";
 import { RequestsPanel } from "../views/requests-panel.ts";
+import { part } from "../views/page.ts";
 import { StreamsPanel } from "../views/streams-panel.ts";
 import { renderTiles } from "../views/tiles.ts";
+import { TopicDetail } from "../views/topic-detail.ts";
 import { TrafficChart } from "../views/traffic-chart.ts";
 import { ValuesTable } from "../views/values-table.ts";
 import type { Page } from "./page.ts";
@@ -33,26 +33,23 @@ export function brokerPage(visitor: () => ConsoleVisitor | null): Page {
   });
 }
 
-export function clientsPage(): Page {
-  const clients = new ClientsTable();
-  const away = new AwayTable();
-  return new SectionPage("clients", "Clients", ({ state }, now_ms) => {
-    clients.render(state.latest);
-    away.render(state.latest, now_ms);
-  }, { shown: ["clients", "away"] });
-}
-
 export function topicsPage(requestRender: () => void): Page {
   const pins = new PinnedCharts();
+  const detail = new TopicDetail();
+  part("pins").before(detail.root);
   const prefixes = new PrefixesTable();
   const streams = new StreamsPanel();
   const values = new ValuesTable({
     isPinned: (topic) => pins.has(topic),
-    toggle: (record) => pins.toggle(record),
+    toggle: (record) => {
+      pins.toggle(record);
+      detail.choose(record.topic);
+    },
     moved: requestRender,
   });
   return new SectionPage("topics", "Topics", ({ state }, now_ms) => {
     values.render(state, now_ms);
+    detail.render(state.values, now_ms);
     pins.render(state.values, { from_ms: now_ms - HISTORY_MS, to_ms: now_ms });
     prefixes.render(state.latest);
     streams.render(state.latest, now_ms);
@@ -61,7 +58,7 @@ export function topicsPage(requestRender: () => void): Page {
 
 export function storagePage(): Page {
   const journal = new JournalPanel();
-  return new SectionPage("storage", "Storage", ({ state }, now_ms) => journal.render(state.latest, now_ms));
+  return new SectionPage("storage", "Storage", ({ state }) => journal.render(state.latest));
 }
 
 export function requestsPage(): Page {

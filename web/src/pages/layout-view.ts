@@ -2,6 +2,7 @@
 import { fetchLayout, saveLayout } from "../layout-request.ts";
 import { LayoutEdit } from "../model/layout-edit.ts";
 import { type KeptLayout, type LayoutDocument, LayoutDrafts, WIDGETS_MAX } from "../model/layout.ts";
+import type { LivePart } from "../model/live-parts.ts";
 import { may } from "../model/visitor-wording.ts";
 import { kindWords } from "../model/widget-kinds.ts";
 import { legible, timeOfDay } from "../model/wording.ts";
@@ -10,7 +11,6 @@ import { LayoutBoard } from "../views/layout-board.ts";
 import { element, explain } from "../views/page.ts";
 import { Question } from "../views/question.ts";
 import { WidgetForm } from "../views/widget-form.ts";
-import type { WidgetContext } from "../widgets/widget.ts";
 import type { PageContext } from "./page.ts";
 
 export interface LayoutViewActions {
@@ -41,12 +41,12 @@ export class LayoutView {
   #isBusy = false;
   #isClosed = false;
 
-  constructor(name: string, isEditing: boolean, context: PageContext, widgets: Omit<WidgetContext, "changed">, actions: LayoutViewActions) {
+  constructor(name: string, isEditing: boolean, context: PageContext, actions: LayoutViewActions) {
     this.#name = name;
     this.#isEditing = isEditing;
     this.#context = context;
     this.#actions = actions;
-    this.#form = new WidgetForm(widgets.definitions);
+    this.#form = new WidgetForm(context.widgets.definitions);
     this.#bar = new LayoutBar({
       edit: (edits) => this.#setEditing(edits),
       add: () => this.#add(),
@@ -56,7 +56,7 @@ export class LayoutView {
       copy: () => void this.#copy(),
       retitle: (title) => this.#act((edit) => edit.retitle(title)),
     });
-    this.#board = new LayoutBoard(widgets, {
+    this.#board = new LayoutBoard(context.widgets, {
       placed: (boxes) => this.#act((edit) => edit.place(boxes)),
       edit: (widget) => this.#form.open(widget, (choice) => this.#act((edit) => edit.change(widget.id, choice))),
       remove: ({ id }) => this.#act((edit) => edit.remove(id)),
@@ -66,6 +66,12 @@ export class LayoutView {
     this.root.append(this.#bar.root, this.#question.root, this.#empty, this.#board.root);
     this.root.addEventListener("keydown", (event) => this.#pressed(event));
     void this.#open();
+  }
+
+  /** Lists of the live message that its widgets show. */
+  get parts(): readonly LivePart[] {
+    const kinds = new Set(this.#edit?.now.widgets.map(({ kind }) => kind));
+    return [...(kinds.has("broker") ? (["clients"] as const) : []), ...(kinds.has("log") ? (["events"] as const) : [])];
   }
 
   /** What the visitor may do can change while the page is open. */

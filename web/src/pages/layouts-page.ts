@@ -1,18 +1,17 @@
 // Layouts: all of them at #/layouts, and one at #/layouts/NAME. What is shown there is one view or the other.
 import { fetchLayout, fetchRows, removeLayout, saveLayout } from "../layout-request.ts";
+import type { LivePart } from "../model/live-parts.ts";
 import { type LayoutDocument, type LayoutRow, nameFrom, TITLE_MAX } from "../model/layout.ts";
 import { may } from "../model/visitor-wording.ts";
 import { legible } from "../model/wording.ts";
 import { LayoutList } from "../views/layout-list.ts";
 import { Question } from "../views/question.ts";
-import type { WidgetContext } from "../widgets/widget.ts";
 import { LayoutView } from "./layout-view.ts";
 import type { Page, PageContext } from "./page.ts";
 
 export class LayoutsPage implements Page {
   readonly path = "layouts";
   readonly title = "Layouts";
-  readonly #widgets: Omit<WidgetContext, "changed">;
   readonly #question = new Question();
   #root: HTMLElement | null = null;
   #context: PageContext | null = null;
@@ -21,8 +20,9 @@ export class LayoutsPage implements Page {
   #rows: readonly LayoutRow[] = [];
   #shownFor = "";
 
-  constructor(widgets: Omit<WidgetContext, "changed">) {
-    this.#widgets = widgets;
+  /** Lists that its widgets show. */
+  parts(): readonly LivePart[] {
+    return this.#view?.parts ?? [];
   }
 
   show(root: HTMLElement, context: PageContext, rest: string, query: URLSearchParams): void {
@@ -47,7 +47,7 @@ export class LayoutsPage implements Page {
 
   #showOne(root: HTMLElement, context: PageContext, name: string, isEditing: boolean): void {
     const copy = async (from: string, document: LayoutDocument) => this.#make(`${document.title || from} (copy)`, document);
-    this.#view = new LayoutView(name, isEditing, context, this.#widgets, { copy });
+    this.#view = new LayoutView(name, isEditing, context, { copy });
     root.replaceChildren(this.#view.root);
   }
 

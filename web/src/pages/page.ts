@@ -29,6 +29,8 @@ export interface Page {
   readonly parts?: () => readonly LivePart[];
   /** Lists that it needs while another page is shown, such as values that it keeps the past of. */
   readonly partsBeyond?: () => readonly LivePart[];
+  /** Whether the navigation has it now; without this it always has. */
+  readonly isOffered?: () => boolean;
   /** Builds the page in an empty element, when it is shown; `rest` and `query` are what follows its path. */
   show(root: HTMLElement, context: PageContext, rest: string, query: URLSearchParams): void;
   /** Draws; called at most once for each animation frame while the page is shown. `now_ms` is the broker's clock. */

@@ -11,7 +11,7 @@ export class PlotsPage implements Page {
   readonly path = "plots";
   readonly title = "Plots";
   readonly #sheet = element("div", "plots");
-  readonly #split = element("button", "deed");
+  readonly #split = element("button", "plot-deed");
   #board: WidgetBoard | null = null;
   #widgets: WidgetContext | null = null;
 

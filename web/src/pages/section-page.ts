@@ -26,7 +26,7 @@ export class SectionPage implements Page {
     this.#draw = draw;
   }
 
-  show(_: HTMLElement, context: PageContext): void {
+  show(_root: HTMLElement, context: PageContext, _rest: string, _query: URLSearchParams): void {
     this.#context = context;
   }
 

@@ -7,17 +7,21 @@ export class Navigation {
 
   constructor(pages: readonly Page[]) {
     const list = part("pages");
-    for (const { path, title } of pages) {
+    for (const { path, title, isOffered } of pages) {
       const link = element("a", "", title);
       link.href = `#/${path}`;
       const item = element("li");
       item.append(link);
       list.append(item);
+      item.hidden = isOffered?.() === false;
       this.#links.set(path, link);
     }
   }
 
+  /** A page that is shown is in it, also where it is not offered: the address said so. */
   mark({ path }: Page): void {
+    const own = this.#links.get(path)?.parentElement;
+    if (own) own.hidden = false;
     for (const [one, link] of this.#links) {
       if (one === path) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");

@@ -67,7 +67,7 @@ export class TimeBar {
     setText(this.#play, mode === "paused" ? "Play" : "Pause");
     this.#on.disabled = mode === "live";
     this.#renderSlider(shown_ms, live_ms);
-    if (document.activeElement !== this.#field) this.#field.value = timeText(shown_ms, Math.max(1_000, span_ms));
+    if (document.activeElement !== this.#field) this.#field.value = timeText(shown_ms, SPAN_MS_START);
     select(this.#speed, String(this.#time.speed), `${this.#time.speed}×`);
     select(this.#span, String(span_ms), spanText(span_ms));
     setText(this.#said, said(mode, live_ms - shown_ms));

@@ -3,26 +3,9 @@
 import { postJson } from "../console-request.ts";
 import type { LiveMessage, MemoryUse, OwnerShare, SessionStatus } from "../model/contract.ts";
 import { bytes, clientName, count, legible } from "../model/wording.ts";
+import { actionButton, DISCONNECT, END } from "./client-actions.ts";
 import { KeyedRows } from "./keyed-rows.ts";
-import { element, part, setText } from "./page.ts";
-
-/** What a person can do to a client, and the warning before it. */
-interface ClientAction {
-  name: string;
-  path: string;
-  warning: string;
-}
-
-const DISCONNECT: ClientAction = {
-  name: "Disconnect",
-  path: "api/clients/disconnect",
-  warning: "It may connect again.",
-};
-const END: ClientAction = {
-  name: "End session",
-  path: "api/sessions/end",
-  warning: "What waits in its session is gone for good.",
-};
+import { part, setText } from "./page.ts";
 
 export class MemoryPanel {
   readonly #used = part("memory-used");
@@ -71,20 +54,8 @@ export class MemoryPanel {
     if (!cell || cell.dataset["state"] === holder.state || !this.#may("clients")) return;
     cell.dataset["state"] = holder.state;
     const actions = holder.state === "connected" ? [DISCONNECT, END] : [END];
-    cell.replaceChildren(...actions.map((action) => this.#button(action, holder.client_id)));
-  }
-
-  #button(action: ClientAction, client_id: string): HTMLButtonElement {
-    const button = element("button", "deed", action.name);
-    button.type = "button";
-    button.addEventListener("click", () => {
-      if (window.confirm(`${action.name}: ${clientName(client_id)}? ${action.warning}`)) void this.#act(action, client_id);
-    });
-    return button;
-  }
-
-  async #act(action: ClientAction, client_id: string): Promise<void> {
-    setText(this.#said, await ask(action, client_id));
+    const tell = (words: string) => setText(this.#said, words);
+    cell.replaceChildren(...actions.map((action) => actionButton(action, holder.client_id, tell)));
   }
 }
 
@@ -101,18 +72,6 @@ async function askForBudget(size: string): Promise<string> {
     if (!answer.ok) return legible((await answer.text()).trim());
     const { budget } = (await answer.json()) as { budget: number };
     return `the memory budget is ${bytes(budget)} now`;
-  } catch {
-    return "the broker did not answer; try again";
-  }
-}
-
-/** Asks the broker, and returns its answer in words. */
-async function ask(action: ClientAction, client_id: string): Promise<string> {
-  try {
-    const answer = await postJson(action.path, { client_ids: [client_id] });
-    if (!answer.ok) return legible((await answer.text()).trim());
-    const { done } = (await answer.json()) as { done: string[] };
-    return done.length > 0 ? `${action.name}: ${clientName(client_id)}, done` : `${clientName(client_id)} is not there any more`;
   } catch {
     return "the broker did not answer; try again";
   }

@@ -4,7 +4,8 @@ import { type Box, sparkline } from "../model/sparkline.ts";
 
 const SVG = "http://www.w3.org/2000/svg";
 const SPAN_MS = 60_000;
-const BOX: Box = { width: 96, height: 22 };
+/** It is stretched to the width of its column. */
+const BOX: Box = { width: 160, height: 24 };
 
 export class SparklineView {
   readonly root = document.createElementNS(SVG, "svg");
@@ -13,9 +14,15 @@ export class SparklineView {
 
   constructor() {
     this.root.setAttribute("viewBox", `0 0 ${BOX.width} ${BOX.height}`);
+    this.root.setAttribute("preserveAspectRatio", "none");
     this.root.setAttribute("class", "spark");
     this.root.setAttribute("aria-hidden", "true");
     this.root.append(this.#path);
+  }
+
+  clear(): void {
+    this.#line = "";
+    this.#path.removeAttribute("d");
   }
 
   render(series: Series, now_ms: number): void {

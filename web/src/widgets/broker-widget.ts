@@ -108,6 +108,7 @@ function tile(): HTMLElement {
   const made = element("div", "big");
   const line = element("p", "big-line");
   line.append(element("b", "big-value", "–"), element("span", "big-unit"));
+  line.children[0]!.after(" ");
   made.append(element("p", "big-label"), line, element("p", "why"));
   return made;
 }

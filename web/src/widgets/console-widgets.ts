@@ -1,6 +1,7 @@
 // What all widgets of the console share: one store of samples with its connection, definitions, time and cursors.
 import type { ConsoleState } from "../model/console-state.ts";
 import { DefinitionStore } from "../model/definition-store.ts";
+import { frames } from "../model/frame-counter.ts";
 import { SeriesStore } from "../model/series-store.ts";
 import type { TimeControl } from "../model/time-control.ts";
 import { TimeCursors } from "../model/time-cursors.ts";
@@ -22,6 +23,7 @@ interface ConsoleWidgets {
 
 export function consoleWidgets({ state, time, now, closed }: ConsoleParts): ConsoleWidgets {
   let redraws = 0;
+  window.slipringFrames = frames;
   const requestRender = () => {
     redraws += 1;
   };

@@ -1,8 +1,7 @@
 // Gauges: the range of a parameter as an arc with bands of its limits, and a needle at its value. Draws only what changed.
 import { type GaugeScale, gaugeScale, share } from "../model/gauge-scale.ts";
-import { shortNames } from "../model/short-name.ts";
-import { roundedText } from "../model/unit-wording.ts";
-import { legible } from "../model/wording.ts";
+import { labels } from "../model/relative-names.ts";
+import { legible, reading as shortNumber } from "../model/wording.ts";
 import { element, setData, setText, setTitle } from "../views/page.ts";
 import { Instrument } from "./instrument.ts";
 import type { WidgetContext, WidgetSpec } from "./widget.ts";
@@ -21,8 +20,8 @@ export class GaugeWidget extends Instrument {
 
   constructor(spec: WidgetSpec, context: WidgetContext) {
     super(spec, context, NAMES_MAX);
-    const labels = shortNames(this.names().map(legible), LABEL_CHARACTERS);
-    this.#dials = this.names().map((name, at) => new Dial(name, this.names().length > 1 ? (labels[at] ?? "") : ""));
+    const texts = labels(this.names(), LABEL_CHARACTERS);
+    this.#dials = this.names().map((name, at) => new Dial(name, this.names().length > 1 ? (texts[at] ?? "") : ""));
     this.element.append(...this.#dials.map(({ root }) => root));
   }
 
@@ -75,7 +74,7 @@ class Dial {
   }
 
   draw(reading: WidgetReading, scale: GaugeScale): void {
-    this.#drawScale(reading, scale);
+    this.#drawScale(scale);
     setData(this.root, "severity", reading.severity);
     setText(this.#value, reading.text);
     setText(this.#unit, reading.unit);
@@ -88,12 +87,12 @@ class Dial {
     if (this.#svg.getAttribute("aria-label") !== told) this.#svg.setAttribute("aria-label", told);
   }
 
-  #drawScale(reading: WidgetReading, scale: GaugeScale): void {
+  #drawScale(scale: GaugeScale): void {
     const wanted = JSON.stringify(scale);
     if (wanted === this.#drawnScale) return;
     this.#drawnScale = wanted;
-    setText(this.#low, roundedText(reading.definition, scale.low));
-    setText(this.#high, roundedText(reading.definition, scale.high));
+    setText(this.#low, shortNumber(scale.low));
+    setText(this.#high, shortNumber(scale.high));
     const bands = scale.bands.map(({ from, to, level }) => {
       const band = arc(`dial-band dial-${level}`);
       band.setAttribute("d", path(RADIUS + 10, share(scale, from), share(scale, to)));

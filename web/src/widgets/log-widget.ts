@@ -1,6 +1,6 @@
 // A log: what texts said in the shown time, and the broker's events as they come. Bounded; text goes in as text only.
 import { eventLines, type LogLine, newestFirst, textLines } from "../model/log-lines.ts";
-import { shortNames } from "../model/short-name.ts";
+import { labels } from "../model/relative-names.ts";
 import { timeText } from "../model/time-axis.ts";
 import { legible } from "../model/wording.ts";
 import { element, setData, setText } from "../views/page.ts";
@@ -23,7 +23,7 @@ export class LogWidget extends Instrument {
   constructor(spec: WidgetSpec, context: WidgetContext) {
     super(spec, context, NAMES_MAX);
     this.#showsEvents = this.options["source"] === "events" || this.names().length === 0;
-    this.#labels = shortNames(this.names().map(legible), SOURCE_CHARACTERS);
+    this.#labels = labels(this.names(), SOURCE_CHARACTERS);
     const scroll = element("div", "instrument-scroll");
     scroll.tabIndex = 0;
     scroll.role = "log";

@@ -1,6 +1,5 @@
 // Values in large figures, with unit and state. Never draws a line.
-import { shortNames } from "../model/short-name.ts";
-import { legible } from "../model/wording.ts";
+import { labels } from "../model/relative-names.ts";
 import { element, setData, setText, setTitle } from "../views/page.ts";
 import { Instrument } from "./instrument.ts";
 import type { WidgetContext, WidgetSpec } from "./widget.ts";
@@ -21,8 +20,8 @@ export class NumberWidget extends Instrument {
 
   constructor(spec: WidgetSpec, context: WidgetContext) {
     super(spec, context, NAMES_MAX);
-    const labels = shortNames(this.names().map(legible), LABEL_CHARACTERS);
-    this.#figures = this.names().map((name, at) => figure(name, this.names().length > 1 ? (labels[at] ?? "") : ""));
+    const texts = labels(this.names(), LABEL_CHARACTERS);
+    this.#figures = this.names().map((name, at) => figure(name, this.names().length > 1 ? (texts[at] ?? "") : ""));
     this.element.append(...this.#figures.map(({ root }) => root));
   }
 

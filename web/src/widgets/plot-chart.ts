@@ -31,6 +31,8 @@ export class PlotChart {
   #window: ShownWindow = { from_ms: 0, to_ms: 1 };
   #mode: TimeMode = "live";
   #ranges: [number, number][] = [];
+  /** How many columns of the screen have a value, all lines together. */
+  columns = 0;
 
   constructor(host: HTMLElement, lines: readonly PlotLine[], context: WidgetContext) {
     this.#host = host;
@@ -109,7 +111,7 @@ export class PlotChart {
       ticks: { stroke: () => this.#colour("--grid"), width: 1, size: 4 },
       splits: (plot, _axis, min, max) => timeMarks(min, max, plot.over.clientWidth / MARK_WIDTH || 4).at_ms,
       values: (plot) => timeLabels(timeMarks(this.#window.from_ms, this.#window.to_ms, plot.over.clientWidth / MARK_WIDTH || 4)),
-      incrs: [1],
+      incrs: oneIncrement,
     };
   }
 
@@ -124,13 +126,19 @@ export class PlotChart {
       labelFont: FONT,
       labelSize: 16,
       labelGap: 0,
-      stroke: () => this.#colour("--text-quiet"),
+      stroke: () => this.#axisColour(at),
       grid: { show: at === 0, stroke: () => this.#colour("--grid"), width: 1 },
       ticks: { stroke: () => this.#colour("--grid"), width: 1, size: 4 },
       splits: (plot, _axis, min, max) => valueMarks(min, max, Math.max(2, plot.over.clientHeight / MARK_HEIGHT || 4)),
       values: (_plot, splits) => splits.map((value) => markText(value, (splits[1] ?? 1) - (splits[0] ?? 0))),
-      incrs: [1],
+      incrs: oneIncrement,
     };
+  }
+
+  /** An axis with one line has its colour, where there are others to tell it from. */
+  #axisColour(axis: number): string {
+    const own = this.#lines.filter((line) => line.axis === axis);
+    return this.#colour(own.length === 1 && this.#axes.length > 1 ? `--plot-${own[0]!.colour}` : "--text-quiet");
   }
 
   #colour(name: string): string {
@@ -175,14 +183,16 @@ export class PlotChart {
     ctx.clip();
     ctx.lineWidth = LINE_WIDTH * uPlot.pxRatio;
     ctx.lineJoin = "bevel";
+    this.columns = 0;
     for (const line of this.#lines) {
       ctx.strokeStyle = this.#colour(`--plot-${line.colour}`);
       ctx.beginPath();
       const slice = this.#context.series.slice(line.name);
-      if (drawEnvelope(ctx, slice, this.#scaleOf(line)) > 0) countValue();
+      this.columns += drawEnvelope(ctx, slice, this.#scaleOf(line));
       ctx.stroke();
     }
     ctx.restore();
+    if (this.columns > 0) countValue();
   }
 
   #scaleOf(line: PlotLine): LineScale {
@@ -191,6 +201,11 @@ export class PlotChart {
     const gap_ms = gapOf(line, this.#context.series.slice(line.name));
     return { ...this.#window, left, top, width, height, low, high, gap_ms, isStepped: isStepped(line) };
   }
+}
+
+/** uPlot hides an axis for which it finds no increment; marks are chosen by `splits`. It knows the digits of those from 5 on. */
+function oneIncrement(_plot: uPlot, _axis: number, min: number, max: number): number[] {
+  return [Math.max(5, max - min)];
 }
 
 function scaleName(axis: number): string {

@@ -72,6 +72,8 @@ export class PlotWidget implements Widget {
     const spans = this.#spans();
     this.#legend.render(now_ms, spans);
     this.#cursors?.render(time.window(now_ms), this.#context.cursors);
+    setData(this.element, "columns", String(this.#chart?.columns ?? 0));
+    setData(this.element, "step", String(Math.max(0, ...this.#names.map((name) => series.slice(name).step_ms))));
     setText(this.#said, this.#sentence(series.trouble));
   }
 

@@ -1,5 +1,6 @@
 // States over time: a row for each Boolean, enumeration or text, a bar for each stretch with its label. Legible at any zoom.
-import { shortNames } from "../model/short-name.ts";
+import { labels } from "../model/relative-names.ts";
+import { gapAfter } from "../model/gap-rule.ts";
 import { stateColour, type StateRun, stateRuns } from "../model/state-runs.ts";
 import { timeLabels, timeMarks, timeText } from "../model/time-axis.ts";
 import type { ShownWindow } from "../model/time-control.ts";
@@ -18,6 +19,8 @@ const MARK_WIDTH = 92;
 const COLOURS = 8;
 /** Shorter bars are drawn together, hatched. */
 const BAR_WIDTH_MIN = 3;
+/** A shorter silence is not worth a gap. */
+const GAP_MS_MIN = 1_500;
 const PIXELS_OF_A_CHARACTER = 7.2;
 
 interface StateRow {
@@ -56,8 +59,8 @@ export class StatesWidget extends Instrument {
 
   override resize(): void {
     const room = Math.max(12, (this.#names.clientWidth * 0.55) / PIXELS_OF_A_CHARACTER);
-    const labels = shortNames(this.names().map(legible), room);
-    this.#rows.forEach(({ label }, at) => setText(label, labels[at] ?? ""));
+    const texts = labels(this.names(), room);
+    this.#rows.forEach(({ label }, at) => setText(label, texts[at] ?? ""));
   }
 
   protected draw(shown_ms: number, now_ms: number): void {
@@ -92,7 +95,9 @@ export class StatesWidget extends Instrument {
     };
     const isMixed = (at: number) => slice.texts[at] === undefined && slice.min[at]! < slice.max[at]!;
     const { from_ms, to_ms } = this.#window;
-    return stateRuns({ times: slice.times, length: slice.length, stateAt, isMixed }, from_ms, to_ms, least_ms);
+    const rate_hz = definition?.rate_hz ?? null;
+    const gap_ms = rate_hz === null ? Number.POSITIVE_INFINITY : Math.max(GAP_MS_MIN, gapAfter(slice.step_ms, rate_hz, 0));
+    return stateRuns({ times: slice.times, length: slice.length, stateAt, isMixed, gap_ms }, from_ms, to_ms, least_ms);
   }
 
   #bars(ctx: CanvasRenderingContext2D, runs: readonly StateRun[], reading: WidgetReading, top: number, width: number): void {
@@ -139,7 +144,7 @@ export class StatesWidget extends Instrument {
       ctx.fillStyle = this.#surface.colour("--grid");
       ctx.fillRect(x, 0, 1, height - AXIS + 4);
       ctx.fillStyle = this.#surface.colour("--text-quiet");
-      (labels[at] ?? "").split("\n").forEach((text, row) => ctx.fillText(text, x, height - AXIS + 6 + row * 12));
+      (labels[at] ?? "").split("\n").forEach((text, row) => ctx.fillText(text, Math.min(Math.max(x, MARK_WIDTH / 3), width - MARK_WIDTH / 3), height - AXIS + 6 + row * 12));
     });
   }
 

@@ -1,5 +1,5 @@
 // Chosen parameters as rows: value, unit, age and state. Names and values go in as text only.
-import { shortNames } from "../model/short-name.ts";
+import { labels } from "../model/relative-names.ts";
 import { age, legible, UNKNOWN } from "../model/wording.ts";
 import { element, setData, setText, setTitle } from "../views/page.ts";
 import { Instrument } from "./instrument.ts";
@@ -32,8 +32,8 @@ export class TableWidget extends Instrument {
 
   override resize(): void {
     const room = Math.max(12, (this.element.clientWidth * 0.42) / PIXELS_OF_A_CHARACTER);
-    const labels = shortNames(this.names().map(legible), room);
-    this.#rows.forEach(({ Parameter }, at) => setText(Parameter, labels[at] ?? ""));
+    const texts = labels(this.names(), room);
+    this.#rows.forEach(({ Parameter }, at) => setText(Parameter, texts[at] ?? ""));
   }
 
   protected draw(shown_ms: number): void {

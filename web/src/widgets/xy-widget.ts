@@ -1,5 +1,5 @@
 // One parameter against another over the shown time: a trail that fades, and its newest point. Reads series, fetches nothing.
-import { shortNames } from "../model/short-name.ts";
+import { labels } from "../model/relative-names.ts";
 import { markText, valueMarks, valueRange } from "../model/value-scale.ts";
 import { legible } from "../model/wording.ts";
 import { JoinedPoints, type TimedValues } from "../model/xy-join.ts";
@@ -136,16 +136,16 @@ export class XyWidget extends Instrument {
       line(ctx, at, top, at, top + height);
       ctx.fillText(markText(mark, (columns[1] ?? 1) - (columns[0] ?? 0)), at, top + height + 4);
     }
-    const [right, above] = shortNames([first, second].map(titled), Math.max(12, width / 14));
+    const [right, above] = labels([first.name, second.name], Math.max(12, width / 16));
     ctx.textAlign = "right";
-    ctx.fillText(`${right} →`, left + width, top + height + 19);
+    ctx.fillText(`${right}${inUnit(first)} →`, left + width, top + height + 19);
     ctx.textAlign = "left";
-    ctx.fillText(`↑ ${above}`, 4, top + height + 19);
+    ctx.fillText(`↑ ${above}${inUnit(second)}`, 4, top + height + 19);
   }
 }
 
-function titled({ name, unit }: WidgetReading): string {
-  return legible(name) + (unit ? ` ${unit}` : "");
+function inUnit({ unit }: WidgetReading): string {
+  return unit ? ` in ${unit}` : "";
 }
 
 function line(ctx: CanvasRenderingContext2D, x1: number, y1: number, x2: number, y2: number): void {

@@ -1,5 +1,5 @@
 //! How long samples wait for the end of a beat: frames of a publisher that gathers for a beat itself hardly wait for
-//! another one, and no subscriber gets many more frames than one a beat.
+//! another one, and no subscriber gets many more frames than one a beat (T7).
 
 use proptest::prelude::*;
 use slipring_core::table::Needs;
