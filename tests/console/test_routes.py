@@ -59,6 +59,8 @@ ROUTES = {
     "SOCKET /api/live": "some",
     "SOCKET /api/samples": "some",
     "SOCKET /api/parameters": "some",
+    "GET /api/grafana/series": "some",
+    "GET /api/grafana/values": "some",
     "GET /api/health": "viewer",
     "GET /api/clients": "viewer",
     "GET /api/topics": "some",

@@ -17,6 +17,8 @@ from slipring.console.alarms import alarm_routes
 from slipring.console.audit import audit_routes
 from slipring.console.authenticator import Authenticator
 from slipring.console.broker_state import state_routes
+from slipring.console.grafana import grafana_routes
+from slipring.console.history_desk import HistoryDesk
 from slipring.console.history_routes import history_of, history_routes
 from slipring.console.layouts import layout_routes
 from slipring.console.listener import ConsoleListener
@@ -50,6 +52,7 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
     messages = SharedMessages(broker)
     authenticator = Authenticator(broker, listen)
     history = history_of(broker)
+    desk = HistoryDesk(history)
 
     @operation("The broker as the page shows it.", LiveMessage)
     async def overview(request: Request) -> Response:
@@ -82,7 +85,8 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
         *oidc_routes(authenticator),
         token_route(authenticator),
         *parameter_routes(broker, authenticator),
-        *history_routes(broker, history),
+        *history_routes(broker, desk),
+        *grafana_routes(broker, desk),
         *samples_routes(broker, authenticator, SamplesFeed(history)),
         quick_look_route(broker),
         *state_routes(broker),

@@ -7,8 +7,7 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
@@ -16,6 +15,7 @@ from starlette.routing import BaseRoute, Route
 
 from slipring.console.history_answer import NS_PER_MS, history_text, shown_value
 from slipring.console.history_csv import CSV_TYPE, csv_blocks
+from slipring.console.history_desk import FULL, Busy, HistoryDesk
 from slipring.console.history_request import (
     VALUES_MAX,
     WrongRequest,
@@ -37,58 +37,12 @@ from slipring.native import check_topic
 from slipring.status.asked import HistoryQuery, ValuesQuery
 from slipring.status.history import RangeMessage, SeriesMessage, ValuesMessage
 
-READERS = 2
-"""Questions that are read at the same time."""
-WAITING_MAX = 64
-"""Questions that wait for a reader; more are refused."""
-SHARED_S = 0.5
-"""How long an answer is shared with pages that ask for the same a little later."""
-SHARED_MAX = 64
-FULL = "so many questions about history are waiting that there is no room for another one\n"
 Known = dict[str, KnownParameter]
-Answer = TypeVar("Answer")
 
 
-class Busy(Exception):
-    """Too many questions are waiting."""
-
-
-class HistoryDesk:
-    """Asks the history on threads: bounded, and once for all who ask the same."""
-
-    def __init__(self, history: History) -> None:
-        self.history = history
-        self._threads = ThreadPoolExecutor(READERS, "history")
-        self._asked: dict[object, tuple[float, asyncio.Future[Any]]] = {}
-        self._waiting = 0
-        # A page asks soon: the lake's log is read while it loads.
-        self._threads.submit(history.lake_bounds)
-
-    async def run(self, key: object, read: Callable[[], Answer]) -> Answer:
-        """Read on a thread, or take what another one with this key reads or has just read."""
-        now_s = time.monotonic()
-        for old in [one for one, (until_s, _) in self._asked.items() if until_s < now_s]:
-            del self._asked[old]
-        if key not in self._asked:
-            if self._waiting >= WAITING_MAX or len(self._asked) >= WAITING_MAX + SHARED_MAX:
-                raise Busy
-            reading = asyncio.ensure_future(self._read(key, read))
-            self._asked[key] = (float("inf"), reading)
-        answer: Answer = await asyncio.shield(self._asked[key][1])
-        return answer
-
-    async def _read(self, key: object, read: Callable[[], Answer]) -> Answer:
-        self._waiting += 1
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, read)
-        finally:
-            self._waiting -= 1
-            self._asked[key] = (time.monotonic() + SHARED_S, self._asked[key][1])
-
-
-def history_routes(broker: Broker, history: History) -> list[BaseRoute]:
+def history_routes(broker: Broker, desk: HistoryDesk) -> list[BaseRoute]:
     """Series, values, and the times there are."""
-    desk = HistoryDesk(history)
+    history = desk.history
 
     @operation(
         "Series over a time, in as many buckets as a plot has pixels.",
@@ -107,9 +61,7 @@ def history_routes(broker: Broker, history: History) -> list[BaseRoute]:
         key = ("series", question.names, question.whole_ns, question.step_ns, question.width)
         return await _answered(desk, key, lambda: _series(history, question, known))
 
-    @operation(
-        "The same as CSV, a row for each time.", "text/csv", query=HistoryQuery, refusals=(404,)
-    )
+    @operation("The same series as CSV.", "text/csv", query=HistoryQuery, refusals=(404,))
     async def as_csv(request: Request) -> Response:
         try:
             question = history_question(request.query_params)

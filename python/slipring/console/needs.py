@@ -70,6 +70,8 @@ PATHS: dict[str, tuple[Need, Need]] = {
     "/api/clients": (watch_all, _nobody),
     "/api/topics": (watch_some, _nobody),
     "/api/storage": (watch_all, _nobody),
+    "/api/grafana/series": (watch_some, _nobody),
+    "/api/grafana/values": (watch_some, _nobody),
     "/api/memory": (watch_all, administer("memory")),
     "/api/sessions": (watch_all, _nobody),
     "/api/sessions/end": (_nobody, administer("clients")),

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterable
 from http import HTTPStatus
-from typing import Any, get_origin
+from typing import Any, get_origin, is_typeddict
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -116,7 +116,8 @@ def _done(told: Operation, named: dict[str, Schema]) -> dict[str, Any]:
     if isinstance(told.answer, str):
         return {"200": {"description": told.summary, "content": {told.answer: {}}}}
     content = {"application/json": {"schema": schema_of(told.answer, named)}}
-    return {"200": {"description": plain(told.answer.__doc__ or told.summary), "content": content}}
+    meaning = told.answer.__doc__ if is_typeddict(told.answer) else None
+    return {"200": {"description": plain(meaning or told.summary), "content": content}}
 
 
 def _conflict(told: Operation, named: dict[str, Schema]) -> dict[str, Any]:

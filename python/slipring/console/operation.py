@@ -5,6 +5,7 @@ queries. Never answers for a route.
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import wraps
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -27,9 +28,9 @@ class Operation:
 
     summary: str
     """What it does, as a sentence."""
-    answer: type | str
-    """A described type, answered as JSON; the media type of what is not JSON; or a redirect, whose
-    query is that of somebody else."""
+    answer: Any
+    """A described type or a list of one, answered as JSON; the media type of what is not JSON; or
+    a redirect, whose query is that of somebody else."""
     query: type | None = None
     """The described type of its parameters; None if it has none."""
     body: type | None = None
@@ -41,7 +42,7 @@ class Operation:
 
 def operation(
     summary: str,
-    answer: type | str,
+    answer: Any,
     *,
     query: type | None = None,
     body: type | None = None,
