@@ -1,4 +1,4 @@
-"""Grafana's dashboard against a real broker: each of its questions is answered, with its columns."""
+"""Grafana's dashboard against a real broker: each question gets an answer with its columns."""
 
 import json
 import re

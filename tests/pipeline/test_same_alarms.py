@@ -1,4 +1,4 @@
-"""The broker judges limits as the pipeline's job does: the same events for any samples (P13, D1)."""
+"""The broker judges limits as the pipeline's job does: for any samples the same (P13, D1)."""
 
 import itertools
 from collections.abc import Iterator

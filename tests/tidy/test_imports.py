@@ -12,8 +12,8 @@ from tests.tidy.imports import imports_in_the_wrong_room, wrong_imports_of_the_m
 from tests.tidy.tree import Tree
 
 ROOMS = (
-    "cli demo console pipeline recording spark control lake publication sync client discovery "
-    "frames journal alarms archive credentials native dictionary logs model status errors"
+    "cli demo console pipeline recording spark history control lake publication sync client "
+    "discovery frames journal alarms archive credentials native dictionary logs model status errors"
 )
 HISTORY = "export importing translation read write shape"
 

@@ -1,4 +1,4 @@
-"""The tutorials for who runs a fleet and who works with its data, as a reader types them (V4, D1)."""
+"""The tutorials about a fleet and about its data, as a reader types them (V4, D1)."""
 
 import json
 from collections.abc import Iterator

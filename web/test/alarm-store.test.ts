@@ -1,3 +1,4 @@
+// Tests of the store of alarms: what a page keeps of them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -18,9 +18,12 @@ const FRAMES: u32 = 200;
 const ROUNDS: usize = 15;
 const SESSION: SessionKey = SessionKey::new(1);
 
+/// Its name, which parameters have limits, and the frame.
+type Case<'a> = (&'a str, &'a dyn Fn(u32) -> bool, &'a [u8]);
+
 fn main() {
     let quiet = frame(50.0);
-    let cases: [(&str, &dyn Fn(u32) -> bool, &[u8]); 4] = [
+    let cases: [Case<'_>; 4] = [
         ("none", &|_| false, &quiet),
         ("others", &|index| index >= PARAMETERS, &quiet),
         ("quarter", &|index| index % 4 == 0, &quiet),
@@ -51,7 +54,7 @@ fn nanoseconds(table: &mut Table, bytes: &[u8]) -> f64 {
         table.take_frame(SESSION, &view, at, &plan).expect("it is taken");
     }
     black_box(&mut *table);
-    begun.elapsed().as_nanos() as f64 / f64::from(FRAMES)
+    begun.elapsed().as_secs_f64() * 1e9 / f64::from(FRAMES)
 }
 
 /// A table with twice as many parameters; those of the frame come first.

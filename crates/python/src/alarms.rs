@@ -77,13 +77,13 @@ impl AlarmFeed {
     fn take(&self, py: Python<'_>) -> (Vec<AlarmTuple>, u64) {
         let engine = self.0.get();
         let taken = py.detach(|| engine.0.take_alarms());
-        (taken.events.into_iter().map(event).collect(), taken.lost)
+        (taken.events.iter().map(event).collect(), taken.lost)
     }
 
     /// The events that have not ended.
     fn standing(&self, py: Python<'_>) -> Vec<AlarmTuple> {
         let engine = self.0.get();
-        py.detach(|| engine.0.standing_alarms()).into_iter().map(standing).collect()
+        py.detach(|| engine.0.standing_alarms()).iter().map(standing).collect()
     }
 
     /// Continues events of an earlier run of the broker.
@@ -105,13 +105,13 @@ impl AlarmFeed {
     }
 }
 
-fn event(one: AlarmEvent) -> AlarmTuple {
+fn event(one: &AlarmEvent) -> AlarmTuple {
     let (name, unit) = subject(&one.subject);
     let limit = one.limit.name();
     (name, limit, one.began, one.value, one.threshold, unit, one.time_ns, one.since_ns)
 }
 
-fn standing(one: StandingAlarm) -> AlarmTuple {
+fn standing(one: &StandingAlarm) -> AlarmTuple {
     let (name, unit) = subject(&one.subject);
     let limit = one.limit.name();
     (name, limit, true, Some(one.value), one.threshold, unit, one.began_ns, one.since_ns)

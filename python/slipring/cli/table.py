@@ -133,7 +133,7 @@ async def _watch(connecting: "Connecting", filters: list[str], search: str | Non
                     entries = await _entries(bus, filters, search)
                     live.update(_screen(entries, samples, live.console.height), refresh=True)
                     with contextlib.suppress(TimeoutError):  # no frame: the ages still grow
-                        # Before Python 3.12 wait_for() can swallow a Ctrl-C that comes with a frame.
+                        # Before Python 3.12 wait_for() can swallow a Ctrl-C beside a frame.
                         async with asyncio.timeout(1 / WATCH_HZ):
                             frame = await anext(frames)
                         samples.update(frame.each())

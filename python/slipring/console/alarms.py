@@ -116,9 +116,8 @@ def alarm_routes(broker: Broker) -> list[BaseRoute]:
         return f": {comment}" if comment else ""
 
     def shelve(asked: _Asked, now_ms: float) -> str:
-        seconds = asked.seconds
-        board.shelve(asked.alarms, asked.by, now_ms + seconds * 1e3)
-        return f" for {seconds:g} s"
+        board.shelve(asked.alarms, asked.by, now_ms + asked.seconds * 1e3)
+        return f" for {asked.seconds:g} s"
 
     def unshelve(asked: _Asked, _: float) -> str:
         board.unshelve(asked.alarms)

@@ -55,7 +55,7 @@ class Catalog:
 
     def __init__(self, ask: Ask) -> None:
         """Start without parameters."""
-        self.columns = Columns()
+        self.columns: Columns = Columns()
         self.revision: int = -1
         self._ask = ask
         self._rest_until_s = 0.0

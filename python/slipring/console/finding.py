@@ -31,7 +31,7 @@ Publishers: TypeAlias = Callable[[int], list[PublisherStatus]]
 
 
 @dataclass(frozen=True)
-class Question:
+class RowSearch:
     """What a page asks for, without the rows that are in view."""
 
     search: str = ""
@@ -64,7 +64,7 @@ class Finder:
         """Large tables are searched one at a time."""
         self._kept: OrderedDict[object, Found] = OrderedDict()
 
-    async def found(self, view: CatalogView, question: Question) -> Found:
+    async def found(self, view: CatalogView, question: RowSearch) -> Found:
         """The parameters that a visitor may see and that the question is about."""
         columns, search = self.catalog.columns, read_search(question.search)
         if problem := search.problem or _refusal(search, view):
@@ -97,7 +97,7 @@ class Finder:
         self,
         columns: Columns,
         view: CatalogView,
-        question: Question,
+        question: RowSearch,
         search: Search,
         census: Census | None,
     ) -> Found:
@@ -173,7 +173,7 @@ def _sorted(positions: Positions, columns: Columns, sort: str, census: Census | 
     return known + [one for one in positions if received[one] <= 0]
 
 
-def _marked(positions: Positions, columns: Columns, question: Question) -> list[int]:
+def _marked(positions: Positions, columns: Columns, question: RowSearch) -> list[int]:
     """The marked ones alone, or before the others."""
     marked = set(question.names)
     first = [one for one in positions if columns.names[one] in marked]

@@ -51,25 +51,19 @@ def history_routes(broker: Broker, desk: HistoryDesk) -> list[BaseRoute]:
         refusals=(404,),
     )
     async def series(request: Request) -> Response:
-        try:
-            question = history_question(request.query_params)
-        except WrongRequest as wrong:
-            return PlainTextResponse(f"{wrong}\n", 400)
-        known = await _known(broker, history, request, question.names)
-        if isinstance(known, Response):
-            return known
+        asked = await _series_asked(broker, history, request)
+        if isinstance(asked, Response):
+            return asked
+        question, known = asked
         key = ("series", question.names, question.whole_ns, question.step_ns, question.width)
         return await _answered(desk, key, lambda: _series(history, question, known))
 
     @operation("The same series as CSV.", "text/csv", query=HistoryQuery, refusals=(404,))
     async def as_csv(request: Request) -> Response:
-        try:
-            question = history_question(request.query_params)
-        except WrongRequest as wrong:
-            return PlainTextResponse(f"{wrong}\n", 400)
-        known = await _known(broker, history, request, question.names)
-        if isinstance(known, Response):
-            return known
+        asked = await _series_asked(broker, history, request)
+        if isinstance(asked, Response):
+            return asked
+        question, known = asked
         key = ("csv", question.names, question.whole_ns, question.step_ns, question.width)
         try:
             answer = await desk.run(key, lambda: history.answer(question, known))
@@ -117,6 +111,18 @@ async def _answered(desk: HistoryDesk, key: object, read: Callable[[], bytes]) -
         return Response(await desk.run(key, read), media_type="application/json")
     except Busy:
         return PlainTextResponse(FULL, 503, {"retry-after": "1"})
+
+
+async def _series_asked(
+    broker: Broker, history: History, request: Request
+) -> tuple[HistoryQuestion, Known] | Response:
+    """What a request for series asks, and the definitions; or the refusal."""
+    try:
+        question = history_question(request.query_params)
+    except WrongRequest as wrong:
+        return PlainTextResponse(f"{wrong}\n", 400)
+    known = await _known(broker, history, request, question.names)
+    return known if isinstance(known, Response) else (question, known)
 
 
 async def _known(

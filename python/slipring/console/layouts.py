@@ -30,7 +30,7 @@ from slipring.control.layout import (
     checked_name,
     read_layout,
 )
-from slipring.control.layout_store import LayoutConflict, LayoutStore
+from slipring.control.layout_store import LayoutConflict, LayoutStore, SavedLayout
 from slipring.status.layouts import (
     LayoutBody,
     LayoutConflictMessage,
@@ -58,12 +58,7 @@ def layout_routes(broker: Broker) -> list[BaseRoute]:
 
     @operation("The layouts.", LayoutsMessage)
     async def listed(_: Request) -> Response:
-        made = [_summary(name, TITLES[name], is_ready_made=True) for name in READY_MADE]
-        own = [
-            _summary(one.name, one.title, changed_ms=one.changed_ms, by=one.by, trouble=one.trouble)
-            for one in await asyncio.to_thread(store.listed)
-        ]
-        return JSONResponse({"layouts": [*made, *own]})
+        return JSONResponse({"layouts": await asyncio.to_thread(_summaries, store)})
 
     @operation("One layout.", LayoutMessage, refusals=(404,))
     async def read(request: Request) -> Response:
@@ -75,10 +70,7 @@ def layout_routes(broker: Broker) -> list[BaseRoute]:
         found = await asyncio.to_thread(store.read, name)
         if found is None:
             return PlainTextResponse(f"there is no layout {name}\n", 404)
-        layout, is_narrowed = narrowed_layout(found.layout, visitor)
-        told = _summary(name, found.layout.title or name, changed_ms=found.changed_ms, by=found.by)
-        told |= {"is_narrowed": is_narrowed} | layout.model_dump()
-        return JSONResponse(told, headers={"etag": f'"{found.changed_ms}"'})
+        return JSONResponse(_told(name, found, visitor), headers=_version(found))
 
     @operation(
         "Save a layout; with If-Match only if nobody has changed it.",
@@ -97,7 +89,7 @@ def layout_routes(broker: Broker) -> list[BaseRoute]:
         saved = await asyncio.to_thread(store.write, name, layout, by.get("user"), expected)
         broker.audit("changed", **by, topic="layouts", detail=f"saved the layout {name}")
         told = {"name": name, "changed_ms": saved.changed_ms, "by": saved.by}
-        return JSONResponse(told, headers={"etag": f'"{saved.changed_ms}"'})
+        return JSONResponse(told, headers=_version(saved))
 
     @operation("Remove a layout.", LayoutRemoved, refusals=(404,), conflict=LayoutConflictMessage)
     async def remove(request: Request) -> Response:
@@ -148,6 +140,26 @@ async def _hidden(
     replaced = set() if before is None else hidden_names(before.layout, visitor)
     is_hidden = replaced or hidden_names(layout, visitor)
     return (f"{HIDDEN}\n", 403) if is_hidden else None
+
+
+def _told(name: str, found: SavedLayout, visitor: Visitor) -> Json:
+    """A layout that people made, without what the visitor may not watch."""
+    layout, is_narrowed = narrowed_layout(found.layout, visitor)
+    told = _summary(name, found.layout.title or name, changed_ms=found.changed_ms, by=found.by)
+    return told | {"is_narrowed": is_narrowed} | layout.model_dump()
+
+
+def _version(saved: SavedLayout) -> dict[str, str]:
+    return {"etag": f'"{saved.changed_ms}"'}
+
+
+def _summaries(store: LayoutStore) -> list[Json]:
+    """Those that are ready-made, then those that people made."""
+    own = [
+        _summary(one.name, one.title, changed_ms=one.changed_ms, by=one.by, trouble=one.trouble)
+        for one in store.listed()
+    ]
+    return [*(_summary(name, TITLES[name], is_ready_made=True) for name in READY_MADE), *own]
 
 
 def _summary(

@@ -74,7 +74,7 @@ class RoleChoice:
     def __init__(self, found: FoundRoles, types: Mapping[str, str]) -> None:
         self.found = found
         self._types = types
-        self.vehicle = found.vehicles[0] if found.vehicles else None
+        self.vehicle: str | None = found.vehicles[0] if found.vehicles else None
 
     def number(self, role: str, vehicle: str | None = None) -> str | None:
         """A number for this role; None if there is none."""

@@ -39,11 +39,11 @@ class SamplesFeed:
 
     def __init__(self, history: History) -> None:
         self.history = history
-        self.turned = asyncio.Condition()
+        self.turned: asyncio.Condition = asyncio.Condition()
         """Notified after each turn."""
-        self.turn_ms = 0.0
+        self.turn_ms: float = 0.0
         """When the newest turn was."""
-        self.revision = 0
+        self.revision: int = 0
         """What pages have that have everything."""
         self._watching: Counter[str] = Counter()
         self._known: dict[str, KnownParameter] = {}

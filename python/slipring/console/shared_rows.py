@@ -11,7 +11,7 @@ from bisect import bisect_left
 from typing import Any
 from weakref import WeakValueDictionary
 
-from slipring.console.finding import Finder, Found, Question
+from slipring.console.finding import Finder, Found, RowSearch
 from slipring.console.narrowing import CatalogView
 from slipring.status.parameters import ParameterDefinition, ParameterSample, ParametersMessage
 
@@ -32,7 +32,9 @@ Json = dict[str, Any]
 class SharedRows:
     """Some rows of one answer. Each change has a number: a page is sent all that it missed."""
 
-    def __init__(self, finder: Finder, view: CatalogView, asked: tuple[Question, int, int]) -> None:
+    def __init__(
+        self, finder: Finder, view: CatalogView, asked: tuple[RowSearch, int, int]
+    ) -> None:
         """Nothing is read yet."""
         self._finder = finder
         self._view = view
@@ -134,7 +136,7 @@ class RowsInView:
         self._finder = finder
         self._looked_at = WeakValueDictionary[object, SharedRows]()
 
-    def at(self, view: CatalogView, question: Question, first: int, count: int) -> SharedRows:
+    def at(self, view: CatalogView, question: RowSearch, first: int, count: int) -> SharedRows:
         """These rows, the same for every page that asks for the same and may see the same."""
         key = (view.key, question, first, count)
         rows = self._looked_at.get(key)

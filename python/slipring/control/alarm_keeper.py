@@ -27,7 +27,7 @@ LINE_S = 1.0
 EventNote = Callable[[str, str, int], object]
 """Adds to the broker's events: kind, text, time."""
 
-log = logging.getLogger("slipring.alarms")
+log: logging.Logger = logging.getLogger("slipring.alarms")
 
 
 class AlarmKeeper:

@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -51,7 +51,7 @@ Title = Annotated[str, Field(max_length=TITLE_MAX), AfterValidator(_is_printable
 class LayoutWidget(BaseModel):
     """One widget: where it stands, and what its kind is told."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
 
     kind: WidgetKind
     title: Title = ""
@@ -77,7 +77,7 @@ class LayoutWidget(BaseModel):
 class Layout(BaseModel):
     """A title, and widgets. They may overlap: the page moves them apart."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
 
     title: Title = ""
     widgets: Annotated[list[LayoutWidget], Field(max_length=WIDGETS_MAX)]

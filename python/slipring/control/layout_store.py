@@ -79,7 +79,7 @@ class LayoutStore:
     """
 
     def __init__(self, data: Path) -> None:
-        self.folder = data / FOLDER
+        self.folder: Path = data / FOLDER
         self._lock = threading.Lock()
         self._seen: dict[str, tuple[FileIdentity, LayoutSummary]] = {}
         """Summaries by name: a list reads only files that have changed."""

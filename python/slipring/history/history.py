@@ -37,7 +37,7 @@ BEGIN_NS = 3 * SECOND_NS
 """How far a page that begins to follow is taken back: as long as the journal may take to sync."""
 BEGIN_BYTES_MAX = 32 << 20
 
-log = logging.getLogger("slipring.console")
+log: logging.Logger = logging.getLogger("slipring.console")
 
 
 class History:
@@ -56,7 +56,7 @@ class History:
         """
         self.table = table
         self._journaled = journaled
-        self.recent = RecentSamples()
+        self.recent: RecentSamples = RecentSamples()
         self._journal_folder = journal
         self._lake_location = lake
         self._journal: JournalHistory | None = None

@@ -24,6 +24,7 @@ from slipring.journal.location import Journal, JournalFolder
 from slipring.journal.native_columns import NativeColumn, arrow_array
 from slipring.journal.samples import JournalSamples, SampleRequest
 from slipring.journal.undamaged import undamaged
+from slipring.native import JournalReader
 
 AHEAD_NS = 2 * SECOND_NS
 """A sample may say that it was measured so long after the broker received it: clocks differ."""
@@ -63,8 +64,8 @@ class JournalHistory:
     def __init__(self, folder: Path) -> None:
         location = JournalFolder(str(folder))
         self._folder = folder
-        self.reader = location.open()
-        self.journal = Journal(location, self.reader.identity)
+        self.reader: JournalReader = location.open()
+        self.journal: Journal = Journal(location, self.reader.identity)
         self._definitions: DefinitionHistory | None = None
         self._lock = threading.Lock()  # readers of several threads share the definitions
 

@@ -33,7 +33,7 @@ class HistoryReading:
         *,
         is_text: bool,
     ) -> None:
-        self.found = Gathered()
+        self.found: Gathered = Gathered()
         self._question = question
         self._names = names
         self._budget = budget

@@ -64,7 +64,7 @@ class RecentSamples:
     def __init__(self, names_max: int = NAMES_MAX) -> None:
         """A parameter's memory is taken when it is asked for."""
         self.followed: dict[str, FollowedParameter] = {}
-        self.revision = 0
+        self.revision: int = 0
         """Counts up with everything that is added."""
         self._free = list(range(names_max))[::-1]
         self._fine = BucketRing(FINE_NS, FINE_SLOTS, names_max)

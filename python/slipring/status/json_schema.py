@@ -20,7 +20,7 @@ Schema = dict[str, Any]
 
 PLACE = "#/components/schemas/"
 """Where an OpenAPI document has the schemas that have names."""
-SIMPLE = {
+SIMPLE: dict[type, str] = {
     bool: "boolean",
     int: "integer",
     float: "number",

@@ -68,7 +68,8 @@ impl Bands {
         }
     }
 
-    /// No branch in the loop, so that the compiler compares several at once.
+    /// No branch in the loop, so that the compiler compares several at once. What is not a number counts as beyond.
+    #[expect(clippy::needless_bitwise_bool, reason = "`&&` is a branch")]
     fn any_beyond<const N: usize>(
         &self,
         values: &[u8],

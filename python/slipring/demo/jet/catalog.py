@@ -14,7 +14,7 @@ from slipring.model import AlarmLimits, Parameter
 
 
 @dataclass(frozen=True)
-class Series:
+class ChannelSeries:
     """What the channels of a series share. In texts `{0}` stands for the first axis's value."""
 
     type: str
@@ -75,13 +75,17 @@ class ChannelCatalog:
         self.texts[name] = value
 
     def many(
-        self, pattern: str, axes: Sequence[Iterable[Any]], series: Series, count: int | None = None
+        self,
+        pattern: str,
+        axes: Sequence[Iterable[Any]],
+        series: ChannelSeries,
+        count: int | None = None,
     ) -> None:
         """Add a channel for every combination of the axes' values, or for the first `count`."""
         for values in itertools.islice(itertools.product(*axes), count):
             self.channels.append(self._channel(pattern, values, series))
 
-    def _channel(self, pattern: str, values: tuple[Any, ...], series: Series) -> Channel:
+    def _channel(self, pattern: str, values: tuple[Any, ...], series: ChannelSeries) -> Channel:
         name = pattern.format(*values)
         parameter = Parameter(
             series.type,
@@ -100,7 +104,7 @@ class ChannelCatalog:
             return self._switch(name, parameter, driver)
         return self._measured(name, parameter, driver, series)
 
-    def _driver(self, series: Series, values: tuple[Any, ...]) -> str:
+    def _driver(self, series: ChannelSeries, values: tuple[Any, ...]) -> str:
         if isinstance(series.drivers, dict):
             return series.drivers[values[0]]
         return self._drawn(series.drivers)
@@ -118,7 +122,9 @@ class ChannelCatalog:
         middle = (ordered[0] + ordered[-1]) / 2 if level in (ordered[0], ordered[-1]) else level
         return Channel(name, parameter, driver, sign, -sign * float(middle))
 
-    def _measured(self, name: str, parameter: Parameter, driver: str, series: Series) -> Channel:
+    def _measured(
+        self, name: str, parameter: Parameter, driver: str, series: ChannelSeries
+    ) -> Channel:
         span = series.high - series.low
         least, greatest = self.drivers.span(driver)
         uneven = 1 + series.jitter * self._rng.uniform(-1, 1)

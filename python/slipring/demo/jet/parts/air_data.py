@@ -1,6 +1,6 @@
 """Air data: computed, and as each of four probes measures it."""
 
-from slipring.demo.jet.catalog import ChannelCatalog, Series
+from slipring.demo.jet.catalog import ChannelCatalog, ChannelSeries
 from slipring.model import AlarmLimits, Parameter
 
 COMPUTED = (
@@ -38,11 +38,13 @@ def add(catalog: ChannelCatalog) -> None:
         catalog.one(f"air/{name}", parameter, signal, noise=noise)
     for what, (signal, unit, span) in MEASURED.items():
         low, high = catalog.drivers.span(signal)
-        probes = Series(
+        probes = ChannelSeries(
             "f32", f"{what.replace('_', ' ').capitalize()} of the {{0}} probe, lane {{1}}",
             (signal,), unit=unit, low=low, high=high, jitter=0.004, noise=(high - low) / 4_000,
             tau_s=0.04, range=span, source="ADC",
         )  # fmt: skip
         catalog.many("air/probe/{0}/" + what + "/{1}", (PROBES, (1, 2, 3)), probes)
-    valid = Series("bool", "Probe {0} is valid, lane {1}", ("powered",), follows=True, source="ADC")
+    valid = ChannelSeries(
+        "bool", "Probe {0} is valid, lane {1}", ("powered",), follows=True, source="ADC"
+    )
     catalog.many("air/probe/{0}/valid/{1}", (PROBES, (1, 2, 3)), valid)

@@ -1,6 +1,6 @@
 """The equipment boxes: modes, counters, codes and part numbers of each."""
 
-from slipring.demo.jet.catalog import ChannelCatalog, Series
+from slipring.demo.jet.catalog import ChannelCatalog, ChannelSeries
 from slipring.demo.jet.curve import STEP_HZ
 from slipring.demo.jet.drivers import BLINK, CLOCK
 from slipring.model import Parameter
@@ -12,12 +12,12 @@ BOXES = tuple(f"{rack}{number:02}" for rack in "abcdefgh" for number in range(1,
 
 def add(catalog: ChannelCatalog) -> None:
     """Box by box."""
-    mode = Series(
+    mode = ChannelSeries(
         "enum", "Mode of box {0}", ("equipment_mode",), labels=MODES, follows=True, rate_hz=5,
         source="{0}",
     )  # fmt: skip
     catalog.many("equipment/{0}/mode", (BOXES,), mode)
-    test = Series(
+    test = ChannelSeries(
         "enum", "Built-in test {1} of box {0}", ("equipment_mode",), follows=True, rate_hz=1,
         labels={0: "not run", 1: "running", 2: "passed", 3: "failed"}, source="{0}",
     )  # fmt: skip
@@ -30,7 +30,7 @@ def add(catalog: ChannelCatalog) -> None:
     for box in BOXES[:90]:
         frames = Parameter("u32", unit="1", description=f"Frames sent by box {box}", rate_hz=10)
         catalog.one(f"equipment/{box}/frames", frames, CLOCK, gain=STEP_HZ)
-    errors = Series(
+    errors = ChannelSeries(
         "u8", "Bus errors of box {0}", ("buffet", "control_effort"), unit="1", low=0, high=9,
         jitter=0.8, range=(0, 255), rate_hz=1, source="{0}",
     )  # fmt: skip

@@ -1,6 +1,6 @@
 """Flight controls: stick, surfaces with three lanes each, landing gear, stores."""
 
-from slipring.demo.jet.catalog import ChannelCatalog, Series
+from slipring.demo.jet.catalog import ChannelCatalog, ChannelSeries
 from slipring.model import AlarmLimits, Parameter
 
 SURFACES = {
@@ -33,7 +33,7 @@ def _surfaces(catalog: ChannelCatalog) -> None:
             ("position", "deg", 0.02, 0.03),
             ("demand", "deg", 0.004, 0.0),
         ):
-            lanes = Series(
+            lanes = ChannelSeries(
                 "f32", f"{what.capitalize()} of the {words}, lane {{1}}", (signal,), unit=unit,
                 low=low, high=high, jitter=0.003, noise=noise, tau_s=tau_s, range=(-60, 60),
                 source="FCC/{1}",
@@ -46,25 +46,25 @@ def _actuator(catalog: ChannelCatalog, surface: str, signal: str) -> None:
     words = surface.replace("_", " ")
     for what, unit, top in (("hinge_moment", "N.m", 6_000), ("current", "mA", 40),
                             ("rate", "deg/s", 90)):  # fmt: skip
-        lanes = Series(
+        lanes = ChannelSeries(
             "f32", f"{what.replace('_', ' ').capitalize()} of the {words}, lane {{1}}", (signal,),
             unit=unit, low=-0.2 * top, high=0.7 * top, noise=top / 900,
             noise_drivers=("control_effort",), noise_gain=top / 1_500, tau_s=0.05,
             second=("dynamic_pressure",), second_share=0.2, range=(-top, top), source="FCC/{1}",
         )  # fmt: skip
         catalog.many("flight_control/{0}/lane/{1}/" + what, ((surface,), LANES), lanes)
-    mode = Series(
+    mode = ChannelSeries(
         "enum", f"Actuator of the {words}, lane {{1}}", ("equipment_mode",), labels=ACTUATOR,
         follows=True, rate_hz=10, source="FCC/{1}",
     )  # fmt: skip
     catalog.many("flight_control/{0}/lane/{1}/mode", ((surface,), LANES), mode)
-    counts = Series(
+    counts = ChannelSeries(
         "i16", f"Position sensor of the {words}, lane {{1}}, counts", (signal,), unit="{count}",
         low=-9_000, high=9_000, jitter=0.02, noise=3, tau_s=0.03, range=(-32_768, 32_767),
         source="FCC/{1}",
     )  # fmt: skip
     catalog.many("flight_control/{0}/lane/{1}/counts", ((surface,), LANES), counts)
-    engaged = Series(
+    engaged = ChannelSeries(
         "bool", f"Lane {{1}} of the {words} is engaged", ("powered",), follows=True,
         source="FCC/{1}",
     )  # fmt: skip
@@ -82,19 +82,23 @@ def _gear(catalog: ChannelCatalog) -> None:
     ):
         low, high = catalog.drivers.span(signal)
         limits = AlarmLimits(high=400, high_critical=600) if "temperature" in name else None
-        series = Series(
+        series = ChannelSeries(
             "f32", f"{name.replace('_', ' ').capitalize()} of the {{0}} gear", (signal,), unit=unit,
             low=low, high=high, jitter=0.01, noise=noise, range=span, limits=limits, source="GCU",
         )  # fmt: skip
         catalog.many("gear/{0}/" + name, (legs,), series)
-    stage = Series("enum", "Gear leg {0}", ("gear_stage",), labels=GEAR, follows=True, source="GCU")
+    stage = ChannelSeries(
+        "enum", "Gear leg {0}", ("gear_stage",), labels=GEAR, follows=True, source="GCU"
+    )
     catalog.many("gear/{0}/stage", (legs,), stage)
-    on = Series("bool", "Weight on the {0} wheel", ("on_wheels",), follows=True, source="GCU")
+    on = ChannelSeries(
+        "bool", "Weight on the {0} wheel", ("on_wheels",), follows=True, source="GCU"
+    )
     catalog.many("gear/{0}/weight_on_wheel", (legs,), on)
 
 
 def _stores(catalog: ChannelCatalog) -> None:
-    state = Series(
+    state = ChannelSeries(
         "enum", "State of the store at {0}", ("equipment_mode",), labels=STORE, follows=True,
         rate_hz=5, source="SMS",
     )  # fmt: skip
@@ -105,13 +109,13 @@ def _stores(catalog: ChannelCatalog) -> None:
         ("temperature", "Cel", ("skin_temperature",), -20, 40),
         ("supply_voltage", "V", ("bus_voltage",), 0, 28),
     ):
-        series = Series(
+        series = ChannelSeries(
             "f32", f"{name.replace('_', ' ').capitalize()} at {{0}}", signals, unit=unit, low=low,
             high=high, noise=(high - low) / 800, range=(-100, 500), rate_hz=10, source="SMS",
         )  # fmt: skip
         catalog.many("stores/{0}/" + name, (STATIONS,), series)
     for name in ("present", "locked", "powered", "safe"):
-        lights = Series("bool", f"Store at {{0}} is {name}", ("powered",), follows=True)
+        lights = ChannelSeries("bool", f"Store at {{0}} is {name}", ("powered",), follows=True)
         catalog.many("stores/{0}/" + name, (STATIONS,), lights)
     stick = Parameter(
         "f32", unit="%", description="Stick, right is positive", range=(-100, 100), rate_hz=50

@@ -1,6 +1,6 @@
 """Navigation: attitude, rates, position, inertial units, satellite receivers, the filter."""
 
-from slipring.demo.jet.catalog import ChannelCatalog, Series
+from slipring.demo.jet.catalog import ChannelCatalog, ChannelSeries
 from slipring.demo.jet.timeline import PHASES
 from slipring.model import AlarmLimits, Parameter
 
@@ -37,9 +37,11 @@ def add(catalog: ChannelCatalog) -> None:
             )  # fmt: skip
             catalog.one(f"navigation/{unit}/{name}", parameter, signal, noise=noise)
     _filter(catalog)
-    mode = Series("enum", "Mode of {0}", ("equipment_mode",), labels=MODES, follows=True, rate_hz=5)
+    mode = ChannelSeries(
+        "enum", "Mode of {0}", ("equipment_mode",), labels=MODES, follows=True, rate_hz=5
+    )
     catalog.many("navigation/{0}/mode", (UNITS,), mode)
-    used = Series(
+    used = ChannelSeries(
         "u8", "Signal of satellite {1}, receiver {0}", ("altitude", "roll"), unit="dB", low=38,
         high=46, jitter=0.4, noise=0.6, range=(0, 60), rate_hz=1, source="GNSS/{0}",
     )  # fmt: skip
@@ -69,7 +71,7 @@ def _motion(catalog: ChannelCatalog) -> None:
 
 
 def _filter(catalog: ChannelCatalog) -> None:
-    states = Series(
+    states = ChannelSeries(
         "f64", "Covariance of states {0} and {1} in the navigation filter",
         ("ground_speed", "turn_rate", "altitude"), unit="1", low=1e-6, high=4e-4, jitter=0.9,
         noise=1e-7, tau_s=4, rate_hz=10, source="NAV",

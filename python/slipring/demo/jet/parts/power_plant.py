@@ -1,6 +1,6 @@
 """The engine: shafts, gas path, oil, fuel supply, its own accelerometers."""
 
-from slipring.demo.jet.catalog import ChannelCatalog, Series
+from slipring.demo.jet.catalog import ChannelCatalog, ChannelSeries
 from slipring.demo.jet.drivers import FLIGHT
 from slipring.model import AlarmLimits, Parameter
 
@@ -73,18 +73,18 @@ def _oil_and_fuel(catalog: ChannelCatalog) -> None:
 
 
 def _gas_path(catalog: ChannelCatalog) -> None:
-    hot = Series(
+    hot = ChannelSeries(
         "f32", "Gas temperature at station {0}, {1}, probe {2}", ("egt", "turbine_inlet"),
         unit="Cel", low=20, high=900, jitter=0.25, noise=0.9, tau_s=0.6, range=(-60, 1_900),
         source="ECU",
     )  # fmt: skip
     catalog.many("engine/station/{0}/temperature/{1}/{2}", (STATIONS, TAPS, range(1, 5)), hot)
-    pressed = Series(
+    pressed = ChannelSeries(
         "f32", "Gas pressure at station {0}, {1}, probe {2}", ("compressor_pressure",), unit="kPa",
         low=100, high=2_200, jitter=0.3, noise=1.5, tau_s=0.05, range=(0, 4_000), source="ECU",
     )  # fmt: skip
     catalog.many("engine/station/{0}/pressure/{1}/{2}", (STATIONS, TAPS, range(1, 5)), pressed)
-    vanes = Series(
+    vanes = ChannelSeries(
         "i16", "Stator vane ring {0}, servo {1}, counts", ("n2",), unit="{count}", low=-12_000,
         high=12_000, jitter=0.05, noise=4, range=(-32_768, 32_767), source="ECU",
     )  # fmt: skip
@@ -92,7 +92,7 @@ def _gas_path(catalog: ChannelCatalog) -> None:
 
 
 def _accelerometers(catalog: ChannelCatalog) -> None:
-    casing = Series(
+    casing = ChannelSeries(
         "f32", "Accelerometer on the {0} casing, {1}, sensor {2}", ("engine_vibration",),
         unit="m/s2", low=0, high=0.4, noise=0.05, noise_drivers=("engine_vibration",),
         noise_gain=2.6, range=(-500, 500), limits=AlarmLimits(high=60, high_critical=120),

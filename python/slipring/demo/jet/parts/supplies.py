@@ -1,6 +1,6 @@
 """Hydraulics, fuel, electricity, cabin, and the warnings of the aircraft."""
 
-from slipring.demo.jet.catalog import ChannelCatalog, Series
+from slipring.demo.jet.catalog import ChannelCatalog, ChannelSeries
 from slipring.model import AlarmLimits, Parameter
 
 TANKS = ("forward", "aft", "left", "right", "centre")
@@ -47,7 +47,7 @@ def _hydraulics(catalog: ChannelCatalog) -> None:
             source=f"HYD/{system}",
         )  # fmt: skip
         catalog.one(f"hydraulics/{system}/mode", mode, f"hydraulic_{system}_mode")
-    taps = Series(
+    taps = ChannelSeries(
         "f32", "Line pressure of system {0}, tap {1}",
         {1: "hydraulic_1_pressure", 2: "hydraulic_2_pressure"}, unit="bar", low=0, high=207,
         jitter=0.04, noise=0.4, tau_s=0.2, range=(0, 280), source="HYD/{0}",
@@ -67,7 +67,7 @@ def _fuel(catalog: ChannelCatalog) -> None:
             source="FMS",
         )  # fmt: skip
         catalog.one(f"fuel/tank/{tank}/quantity", amount, f"tank_{tank}", noise=0.4)
-    probes = Series(
+    probes = ChannelSeries(
         "f32", "Level at probe {1} of the {0} tank", {tank: f"tank_{tank}" for tank in TANKS},
         unit="mm", low=180, high=620, jitter=0.3, noise=1.4, noise_drivers=("buffet",),
         noise_gain=3.0, tau_s=0.6, range=(0, 900), rate_hz=10, source="FMS",
@@ -85,7 +85,7 @@ def _fuel(catalog: ChannelCatalog) -> None:
         catalog.one(f"fuel/{name}", parameter, signal, noise=(span[1] - span[0]) / 4_000)
     moving = Parameter("bool", description="Fuel is moved between the wings", rate_hz=10)
     catalog.one("fuel/transfer", moving, "fuel_transfer", offset=-0.5)
-    valve = Series(
+    valve = ChannelSeries(
         "enum", "Fuel valve {0}", ("fuel_transfer", "running", "outside_power"), labels=VALVE,
         follows=True, rate_hz=10, source="FMS",
     )  # fmt: skip
@@ -104,19 +104,21 @@ def _electricity(catalog: ChannelCatalog) -> None:
             rate_hz=50, source="EPS",
         )  # fmt: skip
         catalog.one(f"electrical/{name}", parameter, signal, noise=span[1] / 3_000)
-    feeders = Series(
+    feeders = ChannelSeries(
         "f32", "Current of feeder {1} of bus {0}", ("generator_load", "powered", "control_effort"),
         unit="A", low=0, high=14, jitter=0.6, noise=0.03, tau_s=0.1, range=(-5, 60), source="EPS",
     )  # fmt: skip
     catalog.many("electrical/bus/{0}/feeder/{1:02}/current", (BUSES, range(1, 31)), feeders)
-    volts = Series(
+    volts = ChannelSeries(
         "f32", "Voltage of bus {0}, sensor {1}", ("bus_voltage",), unit="V", low=0, high=28,
         jitter=0.01, noise=0.02, range=(0, 150), source="EPS",
     )  # fmt: skip
     catalog.many("electrical/bus/{0}/voltage/{1}", (BUSES, (1, 2, 3)), volts)
-    closed = Series("bool", "Breaker {0} is closed", ("powered",), follows=True, source="EPS")
+    closed = ChannelSeries(
+        "bool", "Breaker {0} is closed", ("powered",), follows=True, source="EPS"
+    )
     catalog.many("electrical/breaker/{0:03}/closed", (range(1, 301),), closed)
-    load = Series(
+    load = ChannelSeries(
         "u8", "Load of breaker {0}", ("generator_load", "control_effort"), unit="%", low=5,
         high=70, jitter=0.4, noise=0.5, range=(0, 200), rate_hz=10, source="EPS",
     )  # fmt: skip
