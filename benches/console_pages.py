@@ -1,10 +1,11 @@
 """What open pages of the console cost the broker: its processor time with 0, 1 and 50 of them.
 
-`make bench ARGS=console_pages` runs it. It replaces its part of benches/RESULTS.md. Each page is a
-WebSocket on `/api/live`, opened as a browser does; all are of another process.
+`make bench ARGS=console_pages` runs it. It replaces its part of benches/RESULTS.md. Each page has
+the WebSockets that a browser opens for it; all are of another process.
 """
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -23,8 +24,19 @@ SECONDS = 15.0
 SETTLE_S = 4.0
 """The first message of a page has everything; it is not what an open page costs."""
 ROUNDS = 3
-PARTS = {"overview": "", "clients": "clients,away", "topics": "values,prefixes,streams"}
-"""What pages are sent: those of the overview, of the clients and of the topics."""
+PARTS = {
+    "overview": "",
+    "clients": "clients,away",
+    "topics": "values,prefixes,streams",
+    "a layout of 12 plots": "",
+}
+"""What pages are sent in their live message."""
+ROWS = {"overview": 40}
+"""How many rows of parameters are in view."""
+PLOTTED = {"overview": 5, "a layout of 12 plots": 12}
+"""How many parameters are drawn."""
+STEP_MS = 250
+"""A pixel of a plot of five minutes, 1,200 pixels wide."""
 LOAD = """
 import sys, time
 import slipring, slipring.sync
@@ -57,17 +69,35 @@ async def read_all(page: ClientConnection) -> None:
         pass
 
 
-async def hold_open(console: str, pages: int, parts: str) -> None:
+async def open_page(console: str, name: str) -> list[ClientConnection]:
+    """The WebSockets of a page, with what it asks for."""
+
+    async def socket(path: str, asked: dict[str, object] | None = None) -> ClientConnection:
+        address = f"{console.replace('http', 'ws', 1)}/api/{path}"
+        opened = await connect(address, origin=console)  # type: ignore[arg-type]
+        if asked:
+            await opened.send(json.dumps(asked))
+        return opened
+
+    sockets = [await socket(f"live?parts={PARTS[name]}")]
+    if count := ROWS.get(name):
+        sockets.append(await socket("parameters", {"search": "", "count": count}))
+    if count := PLOTTED.get(name):
+        names = [f"load/p{number}" for number in range(count)]
+        sockets.append(await socket("samples", {"names": names, "step_ms": STEP_MS}))
+    return sockets
+
+
+async def hold_open(console: str, pages: int, name: str) -> None:
     """Run as the process that has the pages; it ends when it is killed."""
-    address = f"{console.replace('http', 'ws', 1)}/api/live?parts={parts}"
-    sockets = [await connect(address, origin=console) for _ in range(pages)]  # type: ignore[arg-type]
+    sockets = [socket for _ in range(pages) for socket in await open_page(console, name)]
     print("ready", flush=True)
     await asyncio.gather(*map(read_all, sockets))
 
 
-def measured(broker: RunningBroker, pages: int, parts: str) -> float:
+def measured(broker: RunningBroker, pages: int, name: str) -> float:
     """Percent of a core that the broker uses with so many pages."""
-    command = [sys.executable, "-m", "benches.console_pages", broker.console, str(pages), parts]
+    command = [sys.executable, "-m", "benches.console_pages", broker.console, str(pages), name]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as holder:
         if pages:
             assert holder.stdout is not None
@@ -85,9 +115,9 @@ def rounds_of(broker: RunningBroker) -> dict[tuple[str, int], float]:
     """The least of some rounds for each case: what others on the machine do only adds."""
     least: dict[tuple[str, int], float] = {}
     for _ in range(ROUNDS):
-        for name, parts in PARTS.items():
+        for name in PARTS:
             for pages in PAGES:
-                percent = measured(broker, pages, parts)
+                percent = measured(broker, pages, name)
                 least[name, pages] = min(percent, least.get((name, pages), percent))
                 print(f"{name} {pages}: {percent:.1f} %", flush=True)
     return least
@@ -113,8 +143,9 @@ def main() -> None:
     text = (
         f"{where}; the least of {ROUNDS} rounds of {SECONDS:.0f} s, "
         "`make bench ARGS=console_pages`. Load: 4,000 samples/s of 200 parameters, 1,000 plain "
-        "messages/s on 500 topics, 20 clients. Percent of one core that the whole broker uses; "
-        "the pages are WebSockets on `/api/live` of another process.\n\n"
+        "messages/s on 500 topics, 20 clients. Percent of one core that the whole broker uses. "
+        "Each page has the WebSockets that a browser opens for it: the overview is sent 40 rows "
+        "and 5 plots, too.\n\n"
     )
     columns = (
         "pages that show",

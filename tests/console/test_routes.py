@@ -212,3 +212,31 @@ def test_another_origin_is_refused_on_every_route_that_changes_something(
             answer = client.request(method, filled(path), headers={"origin": origin})
             assert answer.status_code == 403, origin
             assert "access-control-allow-origin" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allow"),
+    [
+        ("OPTIONS", "/api/alarms/acknowledge", "POST"),
+        ("GET", "/api/alarms/shelve", "POST"),
+        ("POST", "/api/overview", "GET, HEAD"),
+        ("PATCH", "/api/log", "GET, HEAD, POST"),
+        ("POST", "/api/layouts/mine", "DELETE, GET, HEAD, PUT"),
+        ("GET", "/api/nothing", None),
+        ("GET", "/api", None),
+    ],
+)
+def test_what_the_api_does_not_have_is_refused_with_the_methods_there_are(
+    shared_broker: RunningBroker, method: str, path: str, allow: str | None
+) -> None:
+    answer = httpx.request(method, f"{shared_broker.console}{path}", timeout=PATIENCE_S)
+    assert answer.status_code == (405 if allow else 404), answer.text
+    assert answer.headers.get("allow") == allow
+
+
+@pytest.mark.parametrize("path", ["/api/nothing", "/nothing", "/api/overview"])
+def test_a_websocket_that_there_is_not_is_refused(shared_broker: RunningBroker, path: str) -> None:
+    address = f"{shared_broker.console.replace('http', 'ws', 1)}{path}"
+    with pytest.raises(InvalidStatus) as refused, connect(address):
+        raise AssertionError(path)
+    assert refused.value.response.status_code == 403

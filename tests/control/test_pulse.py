@@ -1,6 +1,7 @@
 """Whether the engine answers, as the control plane sees it, with a small fake engine."""
 
 import asyncio
+from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
@@ -34,6 +35,9 @@ class Engine:
 
     def publishers(self, most: int) -> list[PublisherStatus]:
         raise AssertionError(f"{most}: it does not answer")
+
+    def values(self, since: int) -> Iterator[object]:
+        raise AssertionError(f"{since}: it does not answer")
 
     def silence_s(self) -> float:
         return self.silences_s.pop(0) if len(self.silences_s) > 1 else self.silences_s[0]
@@ -75,6 +79,7 @@ def asked(engine: Engine, trouble: Trouble | None, path: str) -> tuple[int, str]
         pulse=pulse,
         trouble=pulse.trouble or trouble,
         engine=engine,
+        alarms=SimpleNamespace(board=None),
         id="0" * 32,
         config=Config(),
     )

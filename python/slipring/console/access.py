@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute, Route
 
 from slipring.console.operating import asker, operator_body, refused
 from slipring.console.operation import operation
+from slipring.console.query import query_of
 from slipring.control import Broker
 from slipring.control.access_explanation import AccessQuestion, explain_access, rule_row
 from slipring.control.access_grants import rule_of, user_of
@@ -34,7 +35,6 @@ from slipring.status.asked import AccessQuery, ExplainQuery, RuleBody, UserBody,
 
 ROWS_MAX = 1_000
 """Rules, and users, of one answer."""
-DIGITS_MAX = 9
 A_RULE = 'send JSON: {"who": ["role:engineer"], "allow": ["subscribe"], "topics": ["gripen/#"]}\n'
 A_USER = 'send JSON: {"name": "anna", "verifier": "SCRAM-SHA-256$...", "roles": ["engineer"]}\n'
 A_CHANGE = 'send JSON: {"verifier": "SCRAM-SHA-256$..."}, or {"roles": ["engineer"]}, or both\n'
@@ -48,7 +48,7 @@ def access_routes(broker: Broker) -> list[BaseRoute]:
 
     @operation("Rules and users, without secrets.", AccessAnswer, query=AccessQuery)
     async def listed(request: Request) -> Response:
-        start = _number(request.query_params.get("start", ""), 0)
+        start = query_of(request.query_params, AccessQuery).get("start", 0)
         return JSONResponse(await asyncio.to_thread(access_status, broker, start))
 
     @operation("Whether somebody may do something, and why.", AccessExplained, query=ExplainQuery)
@@ -192,8 +192,3 @@ def _question(request: Request) -> AccessQuestion:
         claims=tuple((name, value) for name, _, value in claims),
         client=asked.get("client", ""),
     )
-
-
-def _number(text: str, otherwise: int) -> int:
-    is_number = text.isascii() and text.isdigit() and len(text) <= DIGITS_MAX
-    return int(text) if is_number else otherwise

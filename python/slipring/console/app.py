@@ -41,6 +41,7 @@ from slipring.console.shared_messages import SharedMessages
 from slipring.console.shown_parts import ShownParts
 from slipring.console.silence import silent
 from slipring.console.token_route import token_route
+from slipring.console.unmatched import UnmatchedPath
 from slipring.control import Broker
 from slipring.control.address import Address
 from slipring.status.asked import PartsAsked
@@ -97,12 +98,15 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
         *log_routes(broker),
         *access_routes(broker),
         *audit_routes(broker),
+    ]
+    behind = [
+        Mount("/api", UnmatchedPath(routes)),
         Mount("/", StaticFiles(directory=static, html=True)),
     ]
     access = Middleware(
         AccessMiddleware, listen=listen, listener=listener, authenticator=authenticator
     )
-    return Starlette(routes=routes, middleware=[access])
+    return Starlette(routes=[*routes, *behind], middleware=[access])
 
 
 def _probe_routes(broker: Broker) -> list[BaseRoute]:

@@ -8,31 +8,24 @@ import contextlib
 from collections.abc import Callable
 from functools import partial
 
+from starlette.datastructures import QueryParams
 from starlette.requests import HTTPConnection, Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from slipring.console.authenticator import Authenticator, PageEnd
 from slipring.console.catalog import Catalog
-from slipring.console.finding import SORTS, Finder, RowSearch
+from slipring.console.finding import Finder, RowSearch
 from slipring.console.login_routes import proof_of
 from slipring.console.narrowing import CatalogView
 from slipring.console.operation import operation, socket_operation
 from slipring.console.page import PageEnded, converse, send
 from slipring.console.parameter_facts import fact_routes
+from slipring.console.query import query_of, wrong_query
 from slipring.console.shared_rows import ROWS_MAX, RowsInView
 from slipring.console.silence import silent
-from slipring.console.watch import (
-    FIRST_MAX,
-    NAMES_MAX,
-    SEARCH_MAX,
-    Asked,
-    Watch,
-    is_search,
-    is_sort,
-    read_asked,
-)
+from slipring.console.watch import SEARCH_MAX, Asked, Watch, read_asked
 from slipring.control import Broker
 from slipring.status.asked import ParametersAsked, ParametersQuery
 from slipring.status.parameters import ParametersMessage
@@ -43,7 +36,6 @@ NOT_UNDERSTOOD = (
     f'send {{"search": "text", "sort": "name", "first": 0, "count": {ROWS_MAX}}}; '
     f"text has at most {SEARCH_MAX} characters"
 )
-DIGITS_MAX = 10
 
 
 def parameter_routes(broker: Broker, authenticator: Authenticator) -> list[BaseRoute]:
@@ -57,12 +49,9 @@ def parameter_routes(broker: Broker, authenticator: Authenticator) -> list[BaseR
         query=ParametersQuery,
     )
     async def once(request: Request) -> Response:
-        asked = _in_query(request)
-        if isinstance(asked, str):
-            return PlainTextResponse(f"{asked}\n", 400)
         if silence := await silent(broker):
             return silence
-        text = await Watch(rows, _view(catalog, request), asked).look()
+        text = await Watch(rows, _view(catalog, request), _in_query(request.query_params)).look()
         return Response(text, media_type="application/json")
 
     @socket_operation(
@@ -135,28 +124,13 @@ def _view(catalog: Catalog, asked: HTTPConnection) -> CatalogView:
 
 def _first_asked(socket: WebSocket) -> Asked:
     """What a page asks for in its address, until it says more."""
-    asked = _in_query(socket)
-    return asked if isinstance(asked, Asked) else Asked()
+    query = socket.query_params
+    return Asked() if wrong_query(query, ParametersQuery) else _in_query(query)
 
 
-def _in_query(asked: HTTPConnection) -> Asked | str:
-    """The question in a query, or what is wrong with it."""
-    query = asked.query_params
-    search, sort = query.get("search", ""), query.get("sort", "name")
-    first, count = query.get("first", "0"), query.get("count", str(ROWS_MAX))
-    names = tuple(query.getlist("name"))
-    if not is_search(search):
-        return f"a search has at most {SEARCH_MAX} characters"
-    if not is_sort(sort):
-        return f"sort by {', '.join(SORTS)}, or the other way round with - before it"
-    if not _is_digits(first) or int(first) > FIRST_MAX:
-        return "first is the number of a row, from 0"
-    if not _is_digits(count) or int(count) > ROWS_MAX:
-        return f"count is at most {ROWS_MAX}"
-    if len(names) > NAMES_MAX:
-        return f"at most {NAMES_MAX} names"
-    return Asked(RowSearch(search, sort, names, bool(names)), int(first), int(count))
-
-
-def _is_digits(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= DIGITS_MAX
+def _in_query(query: QueryParams) -> Asked:
+    """The question in a query that has been checked."""
+    told = query_of(query, ParametersQuery)
+    names = tuple(told.get("name", ()))
+    search = RowSearch(told.get("search", ""), told.get("sort", "name"), names, bool(names))
+    return Asked(search, told.get("first", 0), told.get("count", ROWS_MAX))
