@@ -1,7 +1,8 @@
 // Alarms in words. Pure; what comes from strangers is made legible here and goes in as text elsewhere.
 import { unitText } from "./unit-wording.ts";
 import type { ShownAlarm } from "./contract.ts";
-import { duration, legible, reading, timeOfDay } from "./wording.ts";
+import { numberText } from "./parameter-value.ts";
+import { duration, legible, timeOfDay } from "./wording.ts";
 
 const LIMIT_WORDS: Record<ShownAlarm["limit"], string> = {
   low_critical: "far below its limit",
@@ -26,8 +27,9 @@ export function levelMark({ level, state }: ShownAlarm): string {
 
 /** `far above its limit: 905 °C, limit 900 °C`. */
 export function reason(alarm: ShownAlarm): string {
-  const value = alarm.value === null ? "" : `: ${measured(alarm.value, alarm.unit)}`;
-  const threshold = alarm.threshold === null ? "" : `, limit ${measured(alarm.threshold, alarm.unit)}`;
+  const unit = alarm.unit === null ? "" : ` ${unitText(alarm.unit)}`;
+  const value = alarm.value === null ? "" : `: ${numberText(alarm.value, alarm.threshold ?? 0)}${unit}`;
+  const threshold = alarm.threshold === null ? "" : `, limit ${numberText(alarm.threshold)}${unit}`;
   return `${LIMIT_WORDS[alarm.limit]}${value}${threshold}`;
 }
 
@@ -62,8 +64,4 @@ export function announcement(fresh: readonly ShownAlarm[]): string {
 /** A page of the overview with this parameter chosen. */
 export function parameterAddress(parameter: string): string {
   return `#/?parameter=${encodeURIComponent(parameter)}`;
-}
-
-function measured(value: number, unit: string | null): string {
-  return unit === null ? reading(value) : `${reading(value)} ${unitText(unit)}`;
 }
