@@ -33,12 +33,12 @@ export function reason(alarm: ShownAlarm): string {
   return `${LIMIT_WORDS[alarm.limit]}${value}${threshold}`;
 }
 
-/** `active for 3 min 5 s`, or since when it has ended. */
+/** `10:04:58: active for 3 min 5 s`, or how long it was active. */
 export function lasting({ state, since_ms, ended_ms, times }: ShownAlarm, now_ms: number): string {
   const end_ms = state === "active" ? now_ms : (ended_ms ?? now_ms);
   const length = duration(Math.max(0, end_ms - since_ms) / 1_000);
   const often = times > 1 ? `, ${times} times` : "";
-  return state === "active" ? `active for ${length}${often}` : `ended after ${length}${often}`;
+  return `${timeOfDay(since_ms)}: ${state === "active" ? "active for" : "ended after"} ${length}${often}`;
 }
 
 /** Who did what with it; empty if nobody did anything. */
