@@ -1,16 +1,30 @@
 """Who sends to the broker and who gets from it, in a picture; a client in detail; its end."""
 
+import re
+import threading
+from pathlib import Path
+
 from playwright.sync_api import Browser, Locator, Page, expect
 
+import slipring
+import slipring.sync
+from slipring import Parameter
+from slipring.native import JournalReader, commit_consumer
 from tests.chromium import opened, visit
 from tests.limited_broker import KEPT, Limited, LimitedBroker
 from tests.raw_mqtt import V5
+from tests.running_broker import RunningBroker, broker_in
 
 HOSTILE = "<img src=x onerror=document.title='hacked'>/" + "long" * 20
 
 
 def box(page: Page, client_id: str) -> Locator:
     return page.locator(f'a[data-flow="{client_id}"]')
+
+
+def part(page: Page, name: str) -> Locator:
+    """The broker, its journal, or a reader of it."""
+    return page.locator(f'svg.flow [data-flow-part="{name}"]')
 
 
 def lossy(limited: Limited) -> LimitedBroker:
@@ -30,12 +44,54 @@ def test_the_flow_has_publishers_the_broker_and_subscribers_and_marks_who_is_slo
 ) -> None:
     broker = lossy(limited)
     page = opened(browser, broker.running.console, "flow")
-    expect(box(page, "writer")).to_have_attribute("aria-label", "writer sends 0 /s")
+    expect(box(page, "writer")).to_have_attribute("aria-label", "writer sends 0 messages/s, 0 B/s")
     slow = box(page, "sleepy")
     expect(slow).to_have_class("flow-box flow-slow")
     expect(slow).to_contain_text("slow: messages wait")
+    expect(slow).to_contain_text(re.compile(r"queue: \d+ messages, \d"))
     expect(page.locator("#flow-count")).to_contain_text("1 slow client")
-    expect(page.locator("svg.flow .flow-broker")).to_contain_text("out ")
+    expect(part(page, "broker")).to_contain_text("out: ")
+    expect(part(page, "broker")).to_contain_text("queues and buffers: ")
+    expect(part(page, "journal")).to_contain_text("nothing is journaled")
+
+
+def test_samples_and_bytes_of_a_publisher_are_told_and_not_its_messages_alone(
+    shared_broker: RunningBroker, browser: Browser
+) -> None:
+    page = opened(browser, shared_broker.console, "flow")
+    with slipring.sync.connect(shared_broker.url, client_id="jet") as bus:
+        rig = bus.declare("rig", {f"p{n}": Parameter("f64") for n in range(100)})
+        stopped = threading.Event()
+
+        def fly() -> None:
+            while not stopped.wait(0.02):
+                rig.write({f"p{n}": 1.0 for n in range(100)})
+
+        flight = threading.Thread(target=fly)
+        flight.start()
+        try:
+            expect(box(page, "jet")).to_contain_text(re.compile(r"[1-9],\d{3} samples/s"))
+            expect(box(page, "jet")).to_contain_text(re.compile(r"[\d.]+ messages/s, .*kB/s"))
+            expect(part(page, "broker")).to_contain_text(re.compile(r"with [1-9],\d{3} samples/s"))
+        finally:
+            stopped.set()
+            flight.join()
+
+
+def test_readers_of_the_journal_hang_at_the_journal_and_lead_to_the_pipeline(
+    tmp_path: Path, browser: Browser
+) -> None:
+    with broker_in(tmp_path) as running, slipring.sync.connect(running.url) as bus:
+        bus.publish("a/b", b"x", qos=1)
+        folder = running.data / "journal"
+        commit_consumer(folder, "lake", JournalReader(folder).identity, 1)
+        page = opened(browser, running.console, "flow")
+        expect(part(page, "journal")).to_contain_text("on disk")
+        reader = part(page, "reader lake")
+        expect(reader).to_contain_text(re.compile(r"0 messages/s.*behind"))
+        reader.focus()
+        page.keyboard.press("Enter")
+        expect(page.locator("#consumers-table")).to_contain_text("lake")
 
 
 def test_a_slow_client_is_found_and_disconnected_by_the_keyboard(

@@ -66,8 +66,8 @@ test("without an answer the list stays as it is", async () => {
 test("an alarm says what is wrong, for how long, and who did something", () => {
   assert.equal(reason(ALARM), "far above its limit: 905.25 °C, limit 900 °C");
   assert.equal(reason({ ...ALARM, value: null, threshold: null }), "far above its limit");
-  assert.equal(lasting(ALARM, 66_000), "active for 1 min 5 s");
-  assert.equal(lasting({ ...ALARM, state: "ended", ended_ms: 3_000, times: 4 }, 9e9), "ended after 2 s, 4 times");
+  assert.equal(lasting(ALARM, 66_000), "00:00:01: active for 1 min 5 s");
+  assert.equal(lasting({ ...ALARM, state: "ended", ended_ms: 3_000, times: 4 }, 9e9), "00:00:01: ended after 2 s, 4 times");
   assert.equal(handled(ALARM), "");
   assert.match(handled({ ...ALARM, acknowledged_by: "anna", acknowledged_ms: 5 }), /^acknowledged by anna at /);
   assert.match(handled({ ...ALARM, shelved_by: "otto", shelved_until_ms: 5 }), /^shelved by otto until /);

@@ -2,11 +2,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ClientRates, NO_RATE, slowness } from "../src/model/client-rates.ts";
-import { LiveMessage } from "../src/model/contract.ts";
+import { type ConsumerStatus, LiveMessage } from "../src/model/contract.ts";
+import { consumerWords, publisherWords, subscriberWords } from "../src/model/flow-wording.ts";
 import { flowOf, thickness } from "../src/model/flow.ts";
 import { blank } from "./blank.ts";
 
 const CLIENT = blank(LiveMessage.fields.clients.list);
+const CONSUMER: ConsumerStatus = { name: "", offset: 0, behind: 0, lag_s: 0, messages_s: 0, updated_ms: 0, rows: [], flaw: null };
 
 function client(client_id: string, changes: object = {}) {
   return { ...CLIENT, client_id, connected_s: 100, ...changes };
@@ -58,6 +60,7 @@ test("the busiest come first, the slow are always there, the rest is summed up",
   assert.deepEqual(subscribers.shown.map(({ client_id }) => client_id), ["c29", "c28", "c27", "c26", "c0"]);
   assert.equal(subscribers.others, 25);
   assert.equal(publishers.others_rate_s, (24 * 25) / 2);
+  assert.equal(publishers.others_bytes_s, 0);
 });
 
 test("who neither sends nor reads is in no side", () => {
@@ -65,8 +68,28 @@ test("who neither sends nor reads is in no side", () => {
   assert.equal(publishers.shown.length + subscribers.shown.length, 0);
 });
 
-test("a line is thicker with the rate, within bounds", () => {
+test("who sends a million samples in few messages comes before who sends many small ones", () => {
+  const clients = [client("small", { messages_in: 9 }), client("jet", { messages_in: 9 })];
+  const rates = { small: { ...NO_RATE, in_s: 900, bytes_in_s: 9_000 }, jet: { ...NO_RATE, in_s: 44, samples_in_s: 1e6, bytes_in_s: 3e6 } };
+  const { publishers } = flowOf(clients, (id) => rates[id as keyof typeof rates], 5);
+  assert.deepEqual(publishers.shown.map(({ client_id }) => client_id), ["jet", "small"]);
+  assert.deepEqual(publisherWords(publishers.shown[0]!).lines, ["1.00 M samples/s", "44 messages/s, 3.0 MB/s"]);
+  assert.deepEqual(publisherWords(publishers.shown[1]!).lines, ["900 messages/s, 9.0 kB/s"]);
+});
+
+test("a subscriber's queue is told in messages and bytes, or as empty", () => {
+  const { subscribers } = flowOf([client("a", { subscriptions: ["#"], queued_messages: 1, queued_bytes: 2_500 }), client("b", { subscriptions: ["#"] })], () => NO_RATE, 5);
+  assert.deepEqual(subscribers.shown.map((end) => subscriberWords(end).lines[1]), ["queue: 1 message, 2.5 kB", "queue: empty"]);
+});
+
+test("a reader of the journal is told with its rows and how far behind it is, or with what is wrong", () => {
+  const lake = { ...CONSUMER, name: "lake", messages_s: 78.3, lag_s: 2.4, rows: [{ table: "samples", rows: 9, rows_s: 972_484, last_rows: 9 }] };
+  assert.deepEqual(consumerWords(lake).lines, ["972,484 rows/s from 78.3 messages/s", "2.4 s behind"]);
+  assert.equal(consumerWords({ ...lake, flaw: "another journal" }).wrong, "another journal");
+});
+
+test("a line is thicker with the bytes, within bounds", () => {
   assert.equal(thickness(0), 1);
-  assert.ok(thickness(10) < thickness(10_000));
+  assert.ok(thickness(10_000) < thickness(1_000_000));
   assert.equal(thickness(1e12), 6);
 });

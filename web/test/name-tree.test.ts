@@ -40,6 +40,18 @@ test("names that all begin with the same level begin open, and stay closed once 
   assert.ok(!tree.isOpen("gripen"));
 });
 
+test("the levels that all names share are open down to where they differ", () => {
+  const tree = new NameTree();
+  tree.take(null, [branch("gripen", 5)], 1);
+  tree.take("gripen", [branch("39-7", 5)], 1);
+  assert.deepEqual(tree.missing(), ["gripen/39-7"]);
+  tree.take("gripen/39-7", [branch("engine", 3), branch("air", 2)], 2);
+  assert.deepEqual(paths(tree), ["0 gripen", "1 gripen/39-7", "2 gripen/39-7/engine", "2 gripen/39-7/air"]);
+  tree.setOpen("gripen/39-7", false);
+  tree.take("gripen", [branch("39-7", 6)], 1);
+  assert.ok(!tree.isOpen("gripen/39-7"));
+});
+
 test("branches beyond the bound are counted at the last one", () => {
   const tree = jets();
   tree.openTo("gripen/39-7/rpm");

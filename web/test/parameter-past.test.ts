@@ -36,7 +36,7 @@ test("statistics leave gaps out, and count samples only where they are single", 
 test("statistics are told with unit and rounding", () => {
   const found = { min: 1, max: 3, mean: 2, last: 3, count: 2_000, rate_hz: 49.99 };
   const facts = Object.fromEntries(statisticsFacts(definition({ unit: "kPa", range: [0, 1_000] }), found, 0, null));
-  assert.deepEqual(facts, { Lowest: "1.00 kPa", Highest: "3.00 kPa", Mean: "2.00 kPa", Last: "3.00 kPa", Samples: "2,000", Rate: "50 Hz" });
+  assert.deepEqual(facts, { Lowest: "1.0 kPa", Highest: "3.0 kPa", Mean: "2.0 kPa", Last: "3.0 kPa", Samples: "2,000", Rate: "50 Hz" });
   const parts = statisticsFacts(definition(), { ...found, rate_hz: null, count: 1 }, 250, 10);
   assert.deepEqual(parts.slice(-2), [["Samples", "in 1 part of 0.25 s"], ["Rate", "10 Hz"]]);
   assert.match(statisticsFacts(definition(), null, 0, null)[0]?.[1] ?? "", /none/);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LiveMessage, type ParameterDefinition, type ParameterSample, ParametersMessage } from "../src/model/contract.ts";
 import { ParameterStore } from "../src/model/parameter-store.ts";
-import { alarmOf, exactText, numberOf, valueText } from "../src/model/parameter-value.ts";
+import { alarmOf, exactText, numberOf, numberText, valueText } from "../src/model/parameter-value.ts";
 import { condition, extent, inflow, rateText } from "../src/model/parameter-wording.ts";
 import { NotUnderstood, parse } from "../src/model/shape.ts";
 import { sparkline } from "../src/model/sparkline.ts";
@@ -50,10 +50,10 @@ test("a value is written in its type", () => {
   assert.equal(valueText("bool", true), "on");
   assert.equal(valueText("bool", false), "off");
   assert.equal(valueText("f64", 0.1 + 0.2), "0.3");
-  assert.equal(valueText("f32", 12034.5), "12034.5");
-  assert.equal(valueText("f32", 0.00012345678), "0.000123457");
+  assert.equal(valueText("f32", 12034.5), "12035");
+  assert.equal(valueText("f32", 0.00012345678), "0.00012346");
   assert.equal(valueText("f64", 1_234_567.8), "1234568");
-  assert.equal(valueText("f64", -3.5e20), "-3.50000e+20");
+  assert.equal(valueText("f64", -3.5e20), "-3.5000e+20");
   assert.equal(valueText("u32", 4_294_967_295), "4294967295");
   assert.equal(valueText("u64", "18446744073709551615"), "18446744073709551615");
   assert.equal(valueText("enum", "failed"), "failed");
@@ -62,14 +62,29 @@ test("a value is written in its type", () => {
   assert.equal(valueText("bytes", ""), "‹empty›");
 });
 
+test("two numbers that stand beside each other have the digits of the larger one", () => {
+  assert.equal(numberText(0.0014196892734616995, 1), "0.0014");
+  assert.equal(numberText(560.0115966796875, 560), "560.01");
+  assert.equal(numberText(3829.290283203125, 3_800), "3829.3");
+  assert.equal(numberText(-0.00000001, 40), "0");
+  assert.equal(numberText(0), "0");
+  assert.equal(numberText(1e-15), "1e-15");
+});
+
 test("a number with a range has as many decimals as the range asks, always the same", () => {
-  assert.equal(valueText("f32", 12.345678, [0, 1_000]), "12.35");
-  assert.equal(valueText("f32", 100, [0, 1_000]), "100.00");
-  assert.equal(valueText("f64", 12034.56, [0, 20_000]), "12034.6");
-  assert.equal(valueText("f64", 0.5, [-1, 1]), "0.50000");
+  assert.equal(valueText("f32", 12.345678, [0, 1_000]), "12.3");
+  assert.equal(valueText("f32", 100, [0, 1_000]), "100.0");
+  assert.equal(valueText("f64", 12034.56, [0, 20_000]), "12035");
+  assert.equal(valueText("f64", 0.5, [-1, 1]), "0.500");
   assert.equal(valueText("f64", 1e9 / 3, [0, 1e9]), "333333333");
   assert.equal(valueText("f64", 0.25, [3, 3]), "0.25");
   assert.equal(valueText("u32", 7, [0, 10]), "7");
+  assert.equal(valueText("u16", 7.25, [0, 65_535]), "7");
+  assert.equal(valueText("f64", 14_997.99, [0, 16_500]), "14998");
+  assert.equal(valueText("f32", 1.000987, [-6, 12]), "1.00");
+  assert.equal(valueText("f32", -0.001, [-6, 12]), "0.00");
+  assert.equal(valueText("f64", Number.POSITIVE_INFINITY), "Infinity");
+  assert.equal(valueText("bool", 1), "on");
   assert.equal(exactText(0.1 + 0.2), "0.30000000000000004");
 });
 

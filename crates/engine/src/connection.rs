@@ -296,11 +296,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Err(end) => result = Err(end),
             }
         }
-        let messages = self.party.finish();
+        let (messages, samples) = (self.party.finish(), self.party.feed.samples);
         if let Some(client) = &self.party.client {
-            client.traffic.received(messages, bytes);
+            client.traffic.received(messages, samples, bytes);
         }
-        self.party.broker.monitor.traffic.received(messages, bytes);
+        self.party.broker.monitor.traffic.received(messages, samples, bytes);
         self.count_flow(messages, bytes);
         result
     }

@@ -42,6 +42,8 @@ pub(crate) struct Feed {
     /// The work that the publisher has made in its turn so far.
     pub work: Work,
     pub messages: u64,
+    /// Samples of parameters that the table took from this batch.
+    pub samples: u64,
     /// The quota that the last message reached.
     pub quota: Option<Limit>,
     /// The owner that the records of this batch have named last.
@@ -63,6 +65,7 @@ impl Feed {
         self.post.is_told = broker.monitor.tells_messages();
         self.promised = Promised::default();
         self.messages = 0;
+        self.samples = 0;
     }
 
     /// The records of the batch; its answers wait until they have this durability.

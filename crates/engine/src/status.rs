@@ -175,6 +175,7 @@ pub struct ClientStatus {
     pub connected_s: f64,
     #[serde(flatten)]
     pub traffic: TrafficCounts,
+    pub samples_in: u64,
     pub queued_messages: usize,
     pub queued_bytes: usize,
     pub inflight: usize,
@@ -293,6 +294,7 @@ fn client_status(
         protocol: version.to_string(),
         connected_s: Duration::from_nanos(connected_ns.try_into().unwrap_or(0)).as_secs_f64(),
         traffic: TrafficCounts::from(&client.traffic),
+        samples_in: client.traffic.samples_in.load(Relaxed),
         queued_messages,
         queued_bytes,
         inflight: outgoing.inflight(),

@@ -26,11 +26,14 @@ pub(crate) struct Traffic {
     pub bytes_out: AtomicU64,
     pub dropped: AtomicU64,
     pub expired: AtomicU64,
+    /// Samples of parameters that the table took.
+    pub samples_in: AtomicU64,
 }
 
 impl Traffic {
-    pub fn received(&self, messages: u64, bytes: u64) {
+    pub fn received(&self, messages: u64, samples: u64, bytes: u64) {
         self.messages_in.fetch_add(messages, Relaxed);
+        self.samples_in.fetch_add(samples, Relaxed);
         self.bytes_in.fetch_add(bytes, Relaxed);
     }
 

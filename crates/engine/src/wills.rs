@@ -95,7 +95,7 @@ pub(crate) fn add(broker: &Broker, feed: &mut Feed, will: &DueWill) {
     }
     feed.paths.forget(broker);
     feed.refusal = None; // a will has no answer
-    broker.monitor.traffic.received(feed.finish(), 0);
+    broker.monitor.traffic.received(feed.finish(), feed.samples, 0);
     (feed.messages, feed.promised) = (0, Promised::default()); // they are not the client's
 }
 

@@ -239,6 +239,7 @@ class ClientStatus(TrafficCounts):
     user: Annotated[str | None, "The user name that it gave, or proved."]
     protocol: Annotated[str, "What it speaks: `MQTT 5`."]
     connected_s: Annotated[float, "Seconds since it connected."]
+    samples_in: Annotated[int, "Samples of parameters that the table took from it."]
     queued_messages: Annotated[int, "QoS 1 and 2 messages that wait or are in flight."]
     queued_bytes: Annotated[int, "Bytes that wait for it, QoS 0 too."]
     inflight: Annotated[int, "QoS 1 and 2 messages sent and not settled."]

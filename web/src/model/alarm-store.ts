@@ -36,6 +36,11 @@ export class AlarmStore {
     return this.#total;
   }
 
+  /** Of the list; another one says that something changed. */
+  get revision(): number {
+    return this.#revision;
+  }
+
   get hasLoaded(): boolean {
     return this.#revision >= 0;
   }

@@ -1,7 +1,8 @@
 // Alarms in words. Pure; what comes from strangers is made legible here and goes in as text elsewhere.
 import { unitText } from "./unit-wording.ts";
 import type { ShownAlarm } from "./contract.ts";
-import { duration, legible, reading, timeOfDay } from "./wording.ts";
+import { numberText } from "./parameter-value.ts";
+import { duration, legible, timeOfDay } from "./wording.ts";
 
 const LIMIT_WORDS: Record<ShownAlarm["limit"], string> = {
   low_critical: "far below its limit",
@@ -26,17 +27,18 @@ export function levelMark({ level, state }: ShownAlarm): string {
 
 /** `far above its limit: 905 °C, limit 900 °C`. */
 export function reason(alarm: ShownAlarm): string {
-  const value = alarm.value === null ? "" : `: ${measured(alarm.value, alarm.unit)}`;
-  const threshold = alarm.threshold === null ? "" : `, limit ${measured(alarm.threshold, alarm.unit)}`;
+  const unit = alarm.unit === null ? "" : ` ${unitText(alarm.unit)}`;
+  const value = alarm.value === null ? "" : `: ${numberText(alarm.value, alarm.threshold ?? 0)}${unit}`;
+  const threshold = alarm.threshold === null ? "" : `, limit ${numberText(alarm.threshold)}${unit}`;
   return `${LIMIT_WORDS[alarm.limit]}${value}${threshold}`;
 }
 
-/** `active for 3 min 5 s`, or since when it has ended. */
+/** `10:04:58: active for 3 min 5 s`, or how long it was active. */
 export function lasting({ state, since_ms, ended_ms, times }: ShownAlarm, now_ms: number): string {
   const end_ms = state === "active" ? now_ms : (ended_ms ?? now_ms);
   const length = duration(Math.max(0, end_ms - since_ms) / 1_000);
   const often = times > 1 ? `, ${times} times` : "";
-  return state === "active" ? `active for ${length}${often}` : `ended after ${length}${often}`;
+  return `${timeOfDay(since_ms)}: ${state === "active" ? "active for" : "ended after"} ${length}${often}`;
 }
 
 /** Who did what with it; empty if nobody did anything. */
@@ -62,8 +64,4 @@ export function announcement(fresh: readonly ShownAlarm[]): string {
 /** A page of the overview with this parameter chosen. */
 export function parameterAddress(parameter: string): string {
   return `#/?parameter=${encodeURIComponent(parameter)}`;
-}
-
-function measured(value: number, unit: string | null): string {
-  return unit === null ? reading(value) : `${reading(value)} ${unitText(unit)}`;
 }

@@ -7,12 +7,13 @@ const OVER_MS = 2_000;
 export interface ClientRate {
   readonly in_s: number;
   readonly out_s: number;
+  readonly samples_in_s: number;
   readonly bytes_in_s: number;
   readonly bytes_out_s: number;
   readonly dropped_s: number;
 }
 
-export const NO_RATE: ClientRate = { in_s: 0, out_s: 0, bytes_in_s: 0, bytes_out_s: 0, dropped_s: 0 };
+export const NO_RATE: ClientRate = { in_s: 0, out_s: 0, samples_in_s: 0, bytes_in_s: 0, bytes_out_s: 0, dropped_s: 0 };
 
 interface Reading {
   readonly at_ms: number;
@@ -49,6 +50,7 @@ export class ClientRates {
     return {
       in_s: per_second(now.messages_in - then.messages_in),
       out_s: per_second(now.messages_out - then.messages_out),
+      samples_in_s: per_second(now.samples_in - then.samples_in),
       bytes_in_s: per_second(now.bytes_in - then.bytes_in),
       bytes_out_s: per_second(now.bytes_out - then.bytes_out),
       dropped_s: per_second(now.dropped - then.dropped),

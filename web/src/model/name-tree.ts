@@ -23,15 +23,18 @@ const ROOT = null;
 export class NameTree {
   readonly #levels = new Map<string | null, Level>();
   readonly #open = new Set<string>();
-  /** Whether there were names: where all begin with the same level, it is open at first. */
-  #is_begun = false;
+  /** Where all names begin with the same levels, these are open at first: the path that the next one would have. */
+  #common: string | null | undefined = ROOT;
 
   /** Takes the branches below a path; null is above the first level. */
   take(path: string | null, branches: readonly ParameterBranch[], total: number): void {
     this.#levels.set(path, { branches, total });
     const [only, ...others] = branches;
-    if (path === ROOT && only && others.length === 0 && !this.#is_begun) this.#open.add(only.level);
-    this.#is_begun ||= branches.length > 0;
+    if (path !== this.#common || !only) return;
+    this.#common = undefined;
+    if (others.length > 0 || !only.has_more) return;
+    this.#common = path === ROOT ? only.level : `${path}/${only.level}`;
+    this.#open.add(this.#common);
   }
 
   /** Whether the branches below a path are known. */

@@ -3,9 +3,9 @@ import type { ParameterDefinition, ParameterSample } from "./contract.ts";
 import { payload } from "./wording.ts";
 
 /** Significant digits of a number whose range is not known; the title has all. */
-const DIGITS = 6;
-/** A number with a range is shown in steps of about a hundred-thousandth of it. */
-const STEPS = 100_000;
+const DIGITS = 5;
+/** A number with a range has steps of a ten-thousandth of it, or a little finer: instruments measure no better. */
+const STEPS_DIGITS = 4;
 const DECIMALS_MAX = 12;
 /** Larger numbers are written with an exponent. */
 const WRITTEN_MAX = 1e15;
@@ -17,21 +17,32 @@ export interface Alarm {
   why: string;
 }
 
-/** A value as its type and its range ask: no more digits than anybody reads, and none of the whole part left out. */
+/**
+ * A value as its type and its range ask, wherever the page shows one: no more digits than anybody reads, and none of the
+ * whole part left out. 13,000.4 of 0 to 20,000 is `13000`; 1.000987 of -6 to 12 is `1.00`; 7.25 without a range is `7.25`.
+ */
 export function valueText(type: string, value: ParameterSample["value"], range: ParameterDefinition["range"] = null): string {
   if (typeof value === "boolean") return value ? "on" : "off";
   if (typeof value === "string") return payload(value, value.length);
-  if (!FLOAT.test(type)) return String(value);
-  if (Math.abs(value) >= WRITTEN_MAX) return value.toExponential(DIGITS - 1);
+  if (type === "bool") return value === 0 ? "off" : "on";
+  if (!FLOAT.test(type) && Number.isInteger(value)) return String(value);
   const span = range === null ? 0 : range[1] - range[0];
-  if (span > 0 && Number.isFinite(span)) return value.toFixed(decimalsOf(span));
-  const whole = Math.floor(Math.log10(Math.max(1, Math.abs(value)))) + 1;
-  return String(Number(whole >= DIGITS ? value.toFixed(0) : value.toPrecision(DIGITS)));
+  if (!(span > 0) || !Number.isFinite(span) || Math.abs(value) >= WRITTEN_MAX) return numberText(value);
+  return unsignedZero(value.toFixed(Math.min(DECIMALS_MAX, Math.max(0, STEPS_DIGITS - Math.ceil(Math.log10(span))))));
 }
 
-/** 1 for a span of 20,000 and 4 for one of 10: always as many, so that digits stay in their column. */
-function decimalsOf(span: number): number {
-  return Math.min(DECIMALS_MAX, Math.max(0, -Math.floor(Math.log10(span / STEPS))));
+/** A number of which no range is known: its first digits, or as many as another number of this size would have. */
+export function numberText(value: number, size = 0): string {
+  const most = Math.max(Math.abs(value), Math.abs(size));
+  if (!Number.isFinite(most)) return String(value);
+  if (most >= WRITTEN_MAX) return value.toExponential(DIGITS - 1);
+  if (most < 10 ** -DECIMALS_MAX) return String(Number(value.toPrecision(DIGITS)));
+  const decimals = Math.max(0, DIGITS - 1 - Math.floor(Math.log10(most)));
+  return unsignedZero(String(Number(value.toFixed(decimals))));
+}
+
+function unsignedZero(digits: string): string {
+  return digits.replace(/^-(0(?:\.0+)?)$/, "$1");
 }
 
 /** The value without rounding, for titles and details. */

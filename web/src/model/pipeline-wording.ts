@@ -35,13 +35,13 @@ export function readersLine({ consumers, consumers_total }: JournalSummary): str
 }
 
 /** Tenths of a second while it is short. */
-function lag(seconds: number | null): string {
+export function lag(seconds: number | null): string {
   if (seconds === null) return UNKNOWN;
   return seconds < 9.95 ? `${seconds.toFixed(1)} s` : duration(seconds);
 }
 
 /** Rows per second of all tables together. */
-function written(rows: ConsumerStatus["rows"]): string {
+export function written(rows: ConsumerStatus["rows"]): string {
   const own = rows.filter(({ table }) => table !== SET_ASIDE);
   return own.length === 0 ? UNKNOWN : rate(own.reduce((sum, { rows_s }) => sum + rows_s, 0));
 }

@@ -1,7 +1,7 @@
 // Numbers, sizes, times and names as a person reads them. Pure: the same input always gives the same words.
 
 const grouped = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
-const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
+const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium", timeZone: "UTC" });
 const calendar = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "long" });
 const SIZE_UNITS = ["B", "kB", "MB", "GB", "TB", "PB"];
 
@@ -59,7 +59,7 @@ export function duration(elapsed_s: number): string {
   return `${Math.floor(s / 86_400)} d ${Math.floor((s % 86_400) / 3_600)} h`;
 }
 
-/** In the viewer's time zone. */
+/** In UTC, as the clock of the page and the plots have it. */
 export function timeOfDay(at_ms: number): string {
   const date = new Date(at_ms);
   return Number.isNaN(date.getTime()) ? UNKNOWN : clock.format(date);

@@ -1,9 +1,10 @@
 // Alarms: those that wait for somebody first, then the others, and the history. Opens no connection of its own.
+import { alarmGroups, type AlarmGroup } from "../model/alarm-groups.ts";
 import type { AlarmStore } from "../model/alarm-store.ts";
 import { announcement } from "../model/alarm-wording.ts";
 import type { ConsoleVisitor, ShownAlarm } from "../model/contract.ts";
 import { may } from "../model/visitor-wording.ts";
-import { count } from "../model/wording.ts";
+import { count, counted } from "../model/wording.ts";
 import { AlarmActs } from "../views/alarm-acts.ts";
 import { button } from "../views/alarm-card.ts";
 import { AlarmList } from "../views/alarm-list.ts";
@@ -25,7 +26,9 @@ export class AlarmsPage implements Page {
   readonly #empty = element("div", "empty");
   readonly #history = element("details", "alarm-history");
   readonly #past: AlarmList;
-  #gone: readonly ShownAlarm[] = [];
+  #gone: readonly AlarmGroup[] = [];
+  /** The revision of the list when the history was asked for. */
+  #gone_of = -1;
   #context: PageContext | null = null;
 
   constructor(store: AlarmStore, visitor: () => ConsoleVisitor | null) {
@@ -57,14 +60,17 @@ export class AlarmsPage implements Page {
     const summary = this.#context.state.latest?.alarms ?? null;
     this.#store.follow(summary, performance.now());
     const { alarms, total } = this.#store;
-    setText(this.#figures, total > alarms.length ? `the first ${count(alarms.length)} of ${count(total)}` : alarmCount(summary));
+    const groups = alarmGroups(alarms);
+    setText(this.#figures, extent(alarms.length, total, groups.length, alarmCount(summary)));
     const fresh = announcement(this.#store.takeFresh());
     if (fresh) setText(this.#news, fresh);
     this.#all.hidden = !this.#acts.mayAct() || this.#waiting().length < 2;
-    this.#list.render(alarms, now_ms);
+    this.#list.render(groups, now_ms);
     this.#empty.hidden = alarms.length > 0;
     explain(this.#empty, this.#store.hasLoaded ? "No alarms: every value is within its limits." : "Alarms are being asked for.");
-    if (this.#history.open) this.#past.render(this.#gone, now_ms);
+    if (!this.#history.open) return;
+    if (this.#gone_of !== this.#store.revision) void this.#loadHistory();
+    this.#past.render(this.#gone, now_ms);
   }
 
   hide(): void {
@@ -77,7 +83,15 @@ export class AlarmsPage implements Page {
 
   async #loadHistory(): Promise<void> {
     if (!this.#history.open) return;
-    this.#gone = await this.#store.history();
+    this.#gone_of = this.#store.revision;
+    // Each of the past is of its own time.
+    this.#gone = (await this.#store.history()).map((one, at) => ({ key: `${one.id} ${at}`, worst: one, alarms: [one] }));
     this.#context?.requestRender();
   }
+}
+
+/** Two alarms of one cause are one row: who counts rows is told why they are fewer. */
+function extent(listed: number, total: number, rows: number, said: string): string {
+  if (total > listed) return `the first ${count(listed)} of ${count(total)}`;
+  return rows < listed ? `${said}; ${counted(rows, "row")}: both levels of a limit are one` : said;
 }

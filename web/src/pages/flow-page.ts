@@ -1,8 +1,9 @@
-// The data flow: who sends to the broker and who gets from it, with rates and queues; a box leads to its client.
+// The data flow: who sends to the broker, who gets from it and who reads its journal, with rates and queues; a box leads to
+// its page.
 import type { ConsoleState } from "../model/console-state.ts";
 import { flowOf } from "../model/flow.ts";
 import type { LivePart } from "../model/live-parts.ts";
-import { bytes, counted, legible, perSecond } from "../model/wording.ts";
+import { counted } from "../model/wording.ts";
 import { explainNoClients } from "../views/empty-states.ts";
 import { FlowPicture } from "../views/flow-picture.ts";
 import { element, setText } from "../views/page.ts";
@@ -12,6 +13,8 @@ import type { Page, PageContext } from "./page.ts";
 const ROOM_WIDE = 12;
 const ROOM_NARROW = 6;
 const NARROW = 640;
+/** The page of the pipeline has all. */
+const CONSUMERS_MAX = 6;
 
 export class FlowPage implements Page {
   readonly path = "flow";
@@ -61,10 +64,6 @@ export class FlowPage implements Page {
     const slow = [...flow.publishers.shown, ...flow.subscribers.shown].filter((end) => end.slow !== null).length;
     const said = slow > 0 ? `${counted(slow, "slow client")}; ` : "nobody is slow; ";
     setText(this.#count, `${said}the busiest first; choose one for its details`);
-    const { rates, memory } = latest;
-    this.#picture.render(flow, {
-      name: legible(latest.broker.name),
-      lines: [`in ${perSecond(rates.messages_in)}`, `out ${perSecond(rates.messages_out)}`, `${bytes(memory.bytes)} wait in memory`],
-    }, width);
+    this.#picture.render(flow, latest, latest.broker.journal.consumers.slice(0, CONSUMERS_MAX), width);
   }
 }

@@ -1,4 +1,6 @@
-// One alarm as an item of a list: made once, so that a person's focus and words stay while it changes.
+// The alarms of one side of a parameter as an item of a list: made once, so that a person's focus and words stay while they
+// change.
+import { type AlarmGroup, commentsOf, waiting } from "../model/alarm-groups.ts";
 import type { ShownAlarm } from "../model/contract.ts";
 import { handled, lasting, levelMark, parameterAddress, reason, SHELVES } from "../model/alarm-wording.ts";
 import { legible, moment, timeOfDay } from "../model/wording.ts";
@@ -22,44 +24,49 @@ export class AlarmCard {
   readonly #more = element("details", "alarm-more");
   readonly #deeds = element("div", "alarm-deeds");
   readonly #acts: AlarmActs;
-  #alarm: ShownAlarm;
+  #group: AlarmGroup;
 
-  constructor(alarm: ShownAlarm, acts: AlarmActs) {
-    this.#alarm = alarm;
+  constructor(group: AlarmGroup, acts: AlarmActs) {
+    this.#group = group;
     this.#acts = acts;
     this.#mark.ariaHidden = "true";
-    this.#more.append(element("summary", "", "Shelve or comment"), this.#shelves, this.#commentForm());
+    const forms = element("div", "alarm-forms");
+    forms.append(this.#shelves, this.#commentForm());
+    this.#more.append(element("summary", "", "Shelve or comment"), forms);
     this.#deeds.append(this.#acknowledge, this.#unshelve, this.#more);
     const head = element("p", "alarm-head");
     head.append(this.#mark, this.#level, this.#name);
-    const note = element("p", "note");
+    const note = element("p", "note alarm-note");
     note.append(this.#lasting, this.#handled);
-    this.item.append(head, this.#reason, note, this.#comments, this.#deeds);
-    this.#acknowledge.addEventListener("click", () => void acts.act("acknowledge", [this.#alarm]));
-    this.#unshelve.addEventListener("click", () => void acts.act("unshelve", [this.#alarm]));
+    this.item.append(head, this.#reason, note, this.#deeds, this.#comments);
+    this.#acknowledge.addEventListener("click", () => void acts.act("acknowledge", waiting(this.#group)));
+    this.#unshelve.addEventListener("click", () => void acts.act("unshelve", this.#group.alarms));
     this.#shelves.addEventListener("submit", (event) => void this.#shelve(event));
   }
 
-  render(alarm: ShownAlarm, now_ms: number): void {
-    this.#alarm = alarm;
-    const name = legible(alarm.parameter);
-    this.item.dataset["alarm"] = alarm.id;
-    setData(this.item, "level", alarm.level);
-    setData(this.item, "state", alarm.state);
-    setData(this.item, "waits", alarm.acknowledged_ms === null ? "yes" : "no");
-    setText(this.#mark, levelMark(alarm));
-    setText(this.#level, alarm.level);
+  render(group: AlarmGroup, now_ms: number): void {
+    this.#group = group;
+    const { worst, alarms } = group;
+    const name = legible(worst.parameter);
+    this.item.dataset["alarm"] = worst.id;
+    setData(this.item, "level", worst.level);
+    setData(this.item, "state", worst.state);
+    setData(this.item, "waits", waiting(group).length > 0 ? "yes" : "no");
+    setText(this.#mark, levelMark(worst));
+    setText(this.#level, worst.level);
     setText(this.#name, name);
-    if (!this.#name.hasAttribute("href")) this.#name.href = parameterAddress(alarm.parameter);
-    setText(this.#reason, reason(alarm));
-    setText(this.#lasting, lasting(alarm, now_ms));
-    setTitle(this.#lasting, `began ${moment(alarm.began_ms)}`);
-    setText(this.#handled, handled(alarm));
-    this.#renderComments(alarm);
-    this.#renderDeeds(alarm, name);
+    if (!this.#name.hasAttribute("href")) this.#name.href = parameterAddress(worst.parameter);
+    setText(this.#reason, reason(worst));
+    setTitle(this.#reason, alarms.map((one) => `${one.level}: ${reason(one)}, ${lasting(one, now_ms)}`).join("\n"));
+    setText(this.#lasting, lasting(worst, now_ms));
+    setTitle(this.#lasting, `began ${moment(worst.began_ms)}`);
+    setText(this.#handled, handled(waiting(group)[0] ?? worst));
+    this.#renderComments();
+    this.#renderDeeds(worst, name);
   }
 
-  #renderComments({ comments }: ShownAlarm): void {
+  #renderComments(): void {
+    const comments = commentsOf(this.#group);
     this.#comments.hidden = comments.length === 0;
     if (this.#comments.childElementCount === comments.length) return;
     this.#comments.replaceChildren(
@@ -71,12 +78,12 @@ export class AlarmCard {
     );
   }
 
-  #renderDeeds(alarm: ShownAlarm, name: string): void {
+  #renderDeeds(worst: ShownAlarm, name: string): void {
     this.#deeds.hidden = !this.#acts.mayAct();
-    this.#acknowledge.hidden = alarm.acknowledged_ms !== null;
-    this.#unshelve.hidden = this.#shelves.hidden = alarm.shelved_until_ms !== null;
-    this.#unshelve.hidden = alarm.shelved_until_ms === null;
-    this.#acknowledge.ariaLabel = `Acknowledge ${name} ${alarm.limit}`;
+    this.#acknowledge.hidden = waiting(this.#group).length === 0;
+    this.#unshelve.hidden = worst.shelved_until_ms === null;
+    this.#shelves.hidden = worst.shelved_until_ms !== null;
+    this.#acknowledge.ariaLabel = `Acknowledge ${name} ${worst.limit}`;
   }
 
   #commentForm(): HTMLFormElement {
@@ -94,7 +101,7 @@ export class AlarmCard {
       event.preventDefault();
       const comment = words.value.trim();
       if (comment === "") return;
-      void this.#acts.act("comment", [this.#alarm], { comment }).then((is_done) => {
+      void this.#acts.act("comment", this.#group.alarms, { comment }).then((is_done) => {
         if (is_done) words.value = "";
       });
     });
@@ -104,7 +111,7 @@ export class AlarmCard {
   async #shelve(event: SubmitEvent): Promise<void> {
     event.preventDefault();
     const seconds = Number(new FormData(this.#shelves).get("seconds"));
-    if (await this.#acts.act("shelve", [this.#alarm], { seconds })) this.#more.open = false;
+    if (await this.#acts.act("shelve", this.#group.alarms, { seconds })) this.#more.open = false;
   }
 }
 

@@ -1,5 +1,5 @@
 // A list of alarms whose items stay the same elements while their alarms do.
-import type { ShownAlarm } from "../model/contract.ts";
+import type { AlarmGroup } from "../model/alarm-groups.ts";
 import type { AlarmActs } from "./alarm-acts.ts";
 import { AlarmCard } from "./alarm-card.ts";
 import { element } from "./page.ts";
@@ -14,19 +14,19 @@ export class AlarmList {
     this.element.ariaLabel = label;
   }
 
-  render(alarms: readonly ShownAlarm[], now_ms: number): void {
-    const present = new Set(alarms.map(({ id }) => id));
-    for (const [id, card] of this.#cards) {
-      if (present.has(id)) continue;
+  render(groups: readonly AlarmGroup[], now_ms: number): void {
+    const present = new Set(groups.map(({ key }) => key));
+    for (const [key, card] of this.#cards) {
+      if (present.has(key)) continue;
       card.item.remove();
-      this.#cards.delete(id);
+      this.#cards.delete(key);
     }
-    alarms.forEach((alarm, at) => {
-      const card = this.#cards.get(alarm.id) ?? new AlarmCard(alarm, this.#acts);
-      this.#cards.set(alarm.id, card);
+    groups.forEach((group, at) => {
+      const card = this.#cards.get(group.key) ?? new AlarmCard(group, this.#acts);
+      this.#cards.set(group.key, card);
       const { children } = this.element;
       if (children[at] !== card.item) this.element.insertBefore(card.item, children[at] ?? null);
-      card.render(alarm, now_ms);
+      card.render(group, now_ms);
     });
   }
 }

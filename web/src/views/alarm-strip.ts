@@ -1,8 +1,10 @@
-// The newest active alarms in one strip, for a page that is about something else, and how many wait for somebody.
+// The newest active alarms in one strip, then those that ended and wait for somebody, for a page that is about something
+// else.
+import { type AlarmGroup, alarmGroups, waiting } from "../model/alarm-groups.ts";
 import type { AlarmStore } from "../model/alarm-store.ts";
 import { levelMark, parameterAddress, reason } from "../model/alarm-wording.ts";
 import type { AlarmSummary, ShownAlarm } from "../model/contract.ts";
-import { counted, legible } from "../model/wording.ts";
+import { counted, legible, timeOfDay } from "../model/wording.ts";
 import type { AlarmActs } from "./alarm-acts.ts";
 import { button } from "./alarm-card.ts";
 import { element, setText } from "./page.ts";
@@ -30,23 +32,28 @@ export class AlarmStrip {
     setText(this.#said, alarmCount(summary));
     if (this.#drawn === this.#store.alarms) return;
     this.#drawn = this.#store.alarms;
-    const active = this.#drawn.filter((one) => one.state === "active" && one.shelved_until_ms === null);
-    const newest = active.sort((one, other) => other.began_ms - one.began_ms).slice(0, SHOWN);
-    this.#list.replaceChildren(...newest.map((alarm) => this.#item(alarm)));
+    const told = alarmGroups(this.#drawn.filter((one) => one.shelved_until_ms === null));
+    const isActive = ({ worst }: AlarmGroup) => worst.state === "active";
+    const shown = told.filter((one) => isActive(one) || waiting(one).length > 0).sort(
+      (one, other) => Number(isActive(other)) - Number(isActive(one)) || other.worst.began_ms - one.worst.began_ms,
+    );
+    this.#list.replaceChildren(...shown.slice(0, SHOWN).map((group) => this.#item(group)));
   }
 
-  #item(alarm: ShownAlarm): HTMLLIElement {
+  #item(group: AlarmGroup): HTMLLIElement {
+    const { worst } = group;
     const item = element("li");
-    item.dataset["level"] = alarm.level;
-    const mark = element("span", "alarm-mark", levelMark(alarm));
+    item.dataset["level"] = worst.level;
+    const mark = element("span", "alarm-mark", levelMark(worst));
     mark.ariaHidden = "true";
-    const name = element("a", "alarm-name", legible(alarm.parameter));
-    name.href = parameterAddress(alarm.parameter);
-    item.append(mark, element("span", "alarm-level", alarm.level), name, element("span", "note", reason(alarm)));
-    if (alarm.acknowledged_ms === null && this.#acts.mayAct()) {
+    const name = element("a", "alarm-name", legible(worst.parameter));
+    name.href = parameterAddress(worst.parameter);
+    const ended = worst.ended_ms === null ? "" : `, ended ${timeOfDay(worst.ended_ms)}`;
+    item.append(mark, element("span", "alarm-level", worst.level), name, element("span", "note", reason(worst) + ended));
+    if (waiting(group).length > 0 && this.#acts.mayAct()) {
       const acknowledge = button("Acknowledge");
-      acknowledge.ariaLabel = `Acknowledge ${legible(alarm.parameter)} ${alarm.limit}`;
-      acknowledge.addEventListener("click", () => void this.#acts.act("acknowledge", [alarm]));
+      acknowledge.ariaLabel = `Acknowledge ${legible(worst.parameter)} ${worst.limit}`;
+      acknowledge.addEventListener("click", () => void this.#acts.act("acknowledge", waiting(group)));
       item.append(acknowledge);
     }
     return item;

@@ -1,101 +1,135 @@
-// The data flow as a picture: publishers, the broker, subscribers. It is made of SVG elements; names go in as text only.
-import type { Flow, FlowEnd, FlowSide } from "../model/flow.ts";
-import { thickness } from "../model/flow.ts";
+// The data flow as a picture: publishers, the broker, subscribers, the journal and its readers. It is made of SVG elements;
+// names go in as text only.
+import type { ConsumerStatus, LiveMessage } from "../model/contract.ts";
+import { type BoxWords, brokerWords, consumerWords, journalWords, othersWords, publisherWords, subscriberWords } from "../model/flow-wording.ts";
+import { type Flow, type FlowEnd, type FlowSide, thickness } from "../model/flow.ts";
 import { shortNames } from "../model/short-name.ts";
-import { bytes, clientName, count, perSecond } from "../model/wording.ts";
+import { BOX_PADDING, LINE_HEIGHT, type Place, type Plan, planOf } from "./flow-plan.ts";
 
 const SVG = "http://www.w3.org/2000/svg";
-const BOX_HEIGHT = 46;
-const STEP = 54;
 const CHARACTER = 7.9;
-/** Narrower pictures have publishers above the broker and subscribers below. */
-const WIDE_MIN = 640;
 
-interface Place {
-  x: number;
-  y: number;
-  width: number;
-}
-
-interface Plan {
-  width: number;
-  height: number;
-  broker: Place;
-  publisher: (index: number) => Place;
-  subscriber: (index: number) => Place;
-  /** From a box to the broker, or from the broker to a box. */
-  line: (box: Place, isPublisher: boolean) => string;
-}
-
-export interface BrokerBox {
-  readonly name: string;
-  readonly lines: readonly string[];
+/** A box that is to be drawn, and its line. */
+interface Wanted {
+  readonly key: string;
+  readonly place: Place;
+  readonly words: BoxWords;
+  readonly kind: "calm" | "broker";
+  /** Where it leads to; null for nowhere. */
+  readonly href: string | null;
+  readonly path: string;
+  readonly bytes_s: number;
+  readonly is_busy: boolean;
+  readonly label: string;
 }
 
 export class FlowPicture {
   readonly root = svg("svg", { class: "flow", role: "group", "aria-label": "Data flow" });
+  readonly #headings = svg("g", { "aria-hidden": "true" });
   readonly #lines = svg("g", {});
   readonly #boxes = svg("g", {});
-  readonly #ends = new Map<string, EndBox>();
-  readonly #broker = new EndBox(null);
+  readonly #drawn = new Map<string, EndBox>();
 
   constructor() {
-    this.root.append(this.#lines, this.#boxes);
-    this.#boxes.append(this.#broker.root);
+    this.root.append(this.#headings, this.#lines, this.#boxes);
   }
 
-  render(flow: Flow, broker: BrokerBox, width: number): void {
-    const plan = planOf(flow, width);
-    this.root.setAttribute("viewBox", `0 0 ${plan.width} ${plan.height}`);
-    this.root.setAttribute("height", String(plan.height));
-    const wanted = new Set<string>();
-    this.#renderSide(flow.publishers, true, plan, wanted);
-    this.#renderSide(flow.subscribers, false, plan, wanted);
-    this.#broker.render(plan.broker, [broker.name, ...broker.lines], "broker");
-    for (const [key, box] of this.#ends) {
-      if (wanted.has(key)) continue;
+  render(flow: Flow, latest: LiveMessage, consumers: readonly ConsumerStatus[], width: number): void {
+    const boxes = ({ shown, others }: FlowSide) => shown.length + (others > 0 ? 1 : 0);
+    const amounts = { publishers: boxes(flow.publishers), subscribers: boxes(flow.subscribers), consumers: consumers.length };
+    const plan = planOf(amounts, width);
+    set(this.root, "viewBox", `0 0 ${plan.width} ${plan.height}`);
+    set(this.root, "height", String(plan.height));
+    this.#renderHeadings(plan);
+    const wanted = [...middle(plan, latest), ...publishers(plan, flow.publishers), ...subscribers(plan, flow.subscribers), ...readers(plan, consumers)];
+    for (const one of wanted) this.#box(one).render(one);
+    const keys = new Set(wanted.map(({ key }) => key));
+    for (const [key, box] of this.#drawn) {
+      if (keys.has(key)) continue;
       box.remove();
-      this.#ends.delete(key);
+      this.#drawn.delete(key);
     }
   }
 
-  #renderSide(side: FlowSide, isPublisher: boolean, plan: Plan, wanted: Set<string>): void {
-    const place = isPublisher ? plan.publisher : plan.subscriber;
-    const room = Math.floor((place(0).width - 20) / CHARACTER);
-    const names = side.shown.map(({ client_id }) => clientName(client_id));
-    const short = shortNames(names, room);
-    const draw = (key: string, at: Place, end: FlowEnd | null, name: string, texts: string[], rate_s: number) => {
-      wanted.add(key);
-      let box = this.#ends.get(key);
-      if (!box) {
-        box = new EndBox(end?.client_id ?? null);
-        this.#ends.set(key, box);
-        this.#boxes.append(box.root);
-        this.#lines.append(box.line);
-      }
-      const kind = isPublisher ? "sends" : "gets";
-      box.render(at, texts, end?.slow ? "slow" : "calm", `${name} ${kind} ${texts.slice(1).join(", ")}`);
-      box.renderLine(plan.line(at, isPublisher), thickness(rate_s), end?.slow ? "slow" : rate_s > 0 ? "busy" : "idle");
-    };
-    const prefix = isPublisher ? "in" : "out";
-    side.shown.forEach((end, index) => {
-      const texts = [short[index] ?? "", figures(end)];
-      if (end.slow !== null) texts.push(end.slow);
-      draw(`${prefix} ${end.client_id}`, place(index), end, names[index] ?? "", texts, end.rate_s);
+  #box({ key, href }: Wanted): EndBox {
+    const known = this.#drawn.get(key);
+    if (known) return known;
+    const made = new EndBox(key, href);
+    this.#drawn.set(key, made);
+    this.#boxes.append(made.root);
+    this.#lines.append(made.line);
+    return made;
+  }
+
+  #renderHeadings({ headings }: Plan): void {
+    while (this.#headings.childElementCount > headings.length) this.#headings.lastElementChild?.remove();
+    headings.forEach(({ text, x, y }, at) => {
+      const node = this.#headings.children[at] ?? this.#headings.appendChild(svg("text", { class: "flow-heading" }));
+      if (node.textContent !== text) node.textContent = text;
+      set(node, "x", String(x));
+      set(node, "y", String(y));
     });
-    if (side.others === 0) return;
-    const more = `${count(side.others)} more`;
-    // A client's key has a space after the first word, too; none has two.
-    draw(`${prefix}  others`, place(side.shown.length), null, more, [more, perSecond(side.others_rate_s)], side.others_rate_s);
   }
 }
 
-function figures({ rate_s, queued_messages, queued_bytes }: FlowEnd): string {
-  const waiting = queued_messages > 0 ? `, ${count(queued_messages)} wait` : queued_bytes > 0 ? `, ${bytes(queued_bytes)} wait` : "";
-  return perSecond(rate_s) + waiting;
+function middle(plan: Plan, latest: LiveMessage): Wanted[] {
+  const { journal } = latest.broker;
+  const shared = { bytes_s: 0, kind: "broker" as const };
+  const [broker, stored] = [brokerWords(latest), journalWords(journal)];
+  const is_on = journal.state !== "off";
+  return [
+    { ...shared, key: "broker", place: plan.broker, words: broker, href: "#/broker", path: "", is_busy: false, label: said("broker", broker) },
+    {
+      ...shared, key: "journal", place: plan.journal, words: stored, href: "#/storage", path: plan.record,
+      bytes_s: is_on ? latest.rates.bytes_in : 0, is_busy: is_on && latest.rates.bytes_in > 0, label: said("keeps", stored),
+    },
+  ];
 }
 
-/** One box with its line; a link to its client, so that keys reach it, too. */
+function publishers({ publisher, from }: Plan, side: FlowSide): Wanted[] {
+  return sideOf(side, "in", "sends", publisherWords, publisher, from);
+}
+
+function subscribers({ subscriber, to }: Plan, side: FlowSide): Wanted[] {
+  return sideOf(side, "out", "gets", subscriberWords, subscriber, to);
+}
+
+function sideOf(side: FlowSide, prefix: string, verb: string, wordsOf: (end: FlowEnd) => BoxWords, place: (index: number) => Place, path: (at: Place) => string): Wanted[] {
+  const wanted = side.shown.map((end, index): Wanted => {
+    const [at, words] = [place(index), wordsOf(end)];
+    return {
+      key: `${prefix} ${end.client_id}`, place: at, words, kind: "calm", href: `#/clients/${encodeURIComponent(end.client_id)}`,
+      path: path(at), bytes_s: end.bytes_s, is_busy: end.rate_s > 0, label: said(verb, words),
+    };
+  });
+  const named = shortened(wanted);
+  if (side.others === 0) return named;
+  const [at, words] = [place(side.shown.length), othersWords(side)];
+  // A client's key has a space after the first word, too; none has two.
+  const key = `${prefix}  others`;
+  return [...named, { key, place: at, words, kind: "calm", href: null, path: path(at), bytes_s: side.others_bytes_s, is_busy: side.others_rate_s > 0, label: said(verb, words) }];
+}
+
+function readers({ consumer, read }: Plan, consumers: readonly ConsumerStatus[]): Wanted[] {
+  return shortened(consumers.map((one, index): Wanted => {
+    const [at, words] = [consumer(index), consumerWords(one)];
+    const is_busy = (one.messages_s ?? 0) > 0;
+    return { key: `reader ${one.name}`, place: at, words, kind: "calm", href: "#/pipeline", path: read(at), bytes_s: is_busy ? 1_000 : 0, is_busy, label: said("reads the journal:", words) };
+  }));
+}
+
+/** The same boxes with names that fit, and are still told apart. */
+function shortened(wanted: readonly Wanted[]): Wanted[] {
+  const room = Math.floor(((wanted[0]?.place.width ?? 0) - 20) / CHARACTER);
+  const names = shortNames(wanted.map(({ words }) => words.name), room);
+  return wanted.map((one, index) => ({ ...one, words: { ...one.words, name: names[index] ?? "" } }));
+}
+
+function said(verb: string, { name, lines, wrong }: BoxWords): string {
+  return `${name} ${verb} ${[...lines, ...(wrong === null ? [] : [wrong])].join("; ")}`;
+}
+
+/** One box with its line; a link to what it stands for, so that keys reach it, too. */
 class EndBox {
   readonly root: SVGElement;
   readonly line = svg("path", { class: "flow-line", fill: "none" });
@@ -103,9 +137,11 @@ class EndBox {
   readonly #texts: SVGElement[] = [];
   readonly #title = svg("title", {});
 
-  constructor(client_id: string | null) {
-    this.root = client_id === null ? svg("g", {}) : svg("a", { href: `#/clients/${encodeURIComponent(client_id)}` });
-    if (client_id !== null) this.root.dataset["flow"] = client_id;
+  constructor(key: string, href: string | null) {
+    this.root = href === null ? svg("g", {}) : svg("a", { href });
+    const [side, ...name] = key.split(" ");
+    if (side === "in" || side === "out") this.root.dataset["flow"] = name.join(" ");
+    else this.root.dataset["flowPart"] = key;
     this.root.append(this.#title, this.#frame);
   }
 
@@ -114,14 +150,25 @@ class EndBox {
     this.line.remove();
   }
 
-  render({ x, y, width }: Place, texts: readonly string[], kind: string, label = texts.join(", ")): void {
-    set(this.root, "class", `flow-box flow-${kind}`);
+  render({ place, words, kind, label, path, bytes_s, is_busy }: Wanted): void {
+    const texts = [words.name, ...words.lines, ...(words.wrong === null ? [] : [words.wrong])];
+    const is_wrong = words.wrong !== null;
+    set(this.root, "class", `flow-box flow-${is_wrong ? "slow" : kind}`);
     if (this.root.tagName === "a") set(this.root, "aria-label", label);
     if (this.#title.textContent !== label) this.#title.textContent = label;
-    const height = kind === "broker" ? 22 + texts.length * 17 : texts.length > 2 ? BOX_HEIGHT + 4 : BOX_HEIGHT - 4;
+    const { x, y, width } = place;
+    const height = texts.length * LINE_HEIGHT + 2 * BOX_PADDING;
     for (const [name, value] of [["x", x], ["y", y - height / 2], ["width", width], ["height", height]] as const) {
       set(this.#frame, name, String(value));
     }
+    this.#renderTexts(texts, is_wrong, x + 10, y - height / 2 + BOX_PADDING);
+    set(this.line, "d", path);
+    set(this.line, "stroke-width", thickness(bytes_s).toFixed(1));
+    set(this.line, "data-kind", is_wrong ? "slow" : is_busy ? "busy" : "idle");
+  }
+
+  #renderTexts(texts: readonly string[], is_wrong: boolean, x: number, top: number): void {
+    while (this.#texts.length > texts.length) this.#texts.pop()?.remove();
     while (this.#texts.length < texts.length) {
       const made = svg("text", {});
       this.#texts.push(made);
@@ -130,50 +177,12 @@ class EndBox {
     this.#texts.forEach((node, index) => {
       const text = texts[index] ?? "";
       if (node.textContent !== text) node.textContent = text;
-      set(node, "class", index === 0 ? "flow-name" : index === 2 && kind === "slow" ? "flow-slowness" : "flow-figure");
-      set(node, "x", String(x + 10));
-      set(node, "y", String(y - height / 2 + (kind === "broker" ? 24 : texts.length > 2 ? 15 : 18) + index * (kind === "broker" ? 17 : 15)));
+      const is_last = index === texts.length - 1;
+      set(node, "class", index === 0 ? "flow-name" : is_last && is_wrong ? "flow-slowness" : "flow-figure");
+      set(node, "x", String(x));
+      set(node, "y", String(top + index * LINE_HEIGHT + 12));
     });
   }
-
-  renderLine(path: string, width: number, kind: string): void {
-    set(this.line, "d", path);
-    set(this.line, "stroke-width", width.toFixed(1));
-    set(this.line, "data-kind", kind);
-  }
-}
-
-function planOf(flow: Flow, width: number): Plan {
-  const boxes = ({ shown, others }: FlowSide) => Math.max(1, shown.length + (others > 0 ? 1 : 0));
-  const [left, right] = [boxes(flow.publishers), boxes(flow.subscribers)];
-  return width >= WIDE_MIN ? widePlan(left, right, width) : narrowPlan(left, right, width);
-}
-
-function widePlan(left: number, right: number, width: number): Plan {
-  const height = Math.max(left, right, 3) * STEP + 10;
-  const box = Math.min(300, width * 0.3);
-  const broker = { x: width / 2 - 85, y: height / 2, width: 170 };
-  const column = (x: number, amount: number) => (index: number) => ({ x, y: height / 2 + (index - (amount - 1) / 2) * STEP, width: box });
-  const line = (at: Place, isPublisher: boolean) => {
-    const [from, to] = isPublisher ? [at.x + at.width, broker.x] : [broker.x + broker.width, at.x];
-    const [begin, end] = isPublisher ? [at.y, broker.y] : [broker.y, at.y];
-    const middle = (from + to) / 2;
-    return `M${from} ${begin}C${middle} ${begin} ${middle} ${end} ${to} ${end}`;
-  };
-  return { width, height, broker, publisher: column(1, left), subscriber: column(width - box - 1, right), line };
-}
-
-function narrowPlan(left: number, right: number, width: number): Plan {
-  const gutter = 34;
-  const middle = left * STEP + 62;
-  const broker = { x: 1, y: middle, width: width - 2 };
-  const below = middle + 84;
-  const row = (top: number) => (index: number) => ({ x: gutter, y: top + index * STEP, width: width - gutter - 1 });
-  const line = (at: Place, isPublisher: boolean) => {
-    const edge = isPublisher ? middle - 36 : middle + 36;
-    return `M${gutter} ${at.y}H18V${edge}`;
-  };
-  return { width, height: below + right * STEP, broker, publisher: row(28), subscriber: row(below), line };
 }
 
 function svg<K extends keyof SVGElementTagNameMap>(tag: K, attributes: Record<string, string>): SVGElementTagNameMap[K] {

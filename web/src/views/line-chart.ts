@@ -70,6 +70,7 @@ function plotOptions({ lines, height, fromZero }: LineChartOptions, width: numbe
   return {
     width,
     height,
+    tzDate: (at_s) => uPlot.tzDate(new Date(at_s * 1_000), "Etc/UTC"),
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
     padding: [8, 24, 0, 0],

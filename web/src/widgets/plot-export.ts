@@ -4,7 +4,7 @@ import { timeText } from "../model/time-axis.ts";
 import type { ShownWindow, TimeMode } from "../model/time-control.ts";
 import { legible } from "../model/wording.ts";
 import { element } from "../views/page.ts";
-import { valueText } from "./plot-legend.ts";
+import { shownValue } from "./plot-legend.ts";
 import type { PlotLine } from "./plot-lines.ts";
 import type { WidgetContext } from "./widget.ts";
 
@@ -12,7 +12,6 @@ interface Exported {
   readonly title: string;
   readonly lines: readonly PlotLine[];
   readonly window: ShownWindow;
-  readonly spans: readonly number[];
 }
 
 const MARGIN = 16;
@@ -32,7 +31,7 @@ export function savePng(exported: Exported, plot: HTMLCanvasElement, host: HTMLE
   }, "image/png");
 }
 
-function pictureOf({ title, lines, window, spans }: Exported, plot: HTMLCanvasElement, host: HTMLElement, context: WidgetContext): HTMLCanvasElement {
+function pictureOf({ title, lines, window }: Exported, plot: HTMLCanvasElement, host: HTMLElement, context: WidgetContext): HTMLCanvasElement {
   const ratio = plot.width / Math.max(1, plot.clientWidth);
   const width = plot.clientWidth + 2 * MARGIN;
   const height = HEAD + plot.clientHeight + lines.length * ROW + 2 * MARGIN;
@@ -60,7 +59,7 @@ function pictureOf({ title, lines, window, spans }: Exported, plot: HTMLCanvasEl
     pen.fillStyle = colour(`--plot-${line.colour}`);
     pen.fillRect(MARGIN, y - 5, 16, 3);
     pen.fillStyle = colour("--text");
-    pen.fillText(`${legible(line.name)}   ${valueText(context, line, window.to_ms, spans[line.axis] ?? 1)} ${legible(line.unit)}`, MARGIN + 24, y);
+    pen.fillText(`${legible(line.name)}   ${shownValue(context, line, window.to_ms)} ${legible(line.unit)}`, MARGIN + 24, y);
   });
   return canvas;
 }

@@ -1,4 +1,5 @@
 // The table beside a plot: what each line is, and its values at the pointer and at the cursors. Never draws lines.
+import { valueText } from "../model/parameter-value.ts";
 import { figure } from "../model/value-scale.ts";
 import { legible } from "../model/wording.ts";
 import { spanText, timeText } from "../model/time-axis.ts";
@@ -40,7 +41,7 @@ export class PlotLegend {
     this.element.replaceChildren(this.#head, ...rows);
   }
 
-  /** `spans`: the length of each axis, from which the digits follow. */
+  /** `spans`: the length of each axis, from which the digits at the cursors follow. */
   render(now_ms: number, spans: readonly number[]): void {
     const { cursors, time, series } = this.#context;
     const window = time.window(now_ms);
@@ -52,7 +53,7 @@ export class PlotLegend {
     for (const row of this.#rows) {
       const span = spans[row.line.axis] ?? 1;
       const shown = (moment_ms: number | null) => (moment_ms === null ? Number.NaN : series.valueAt(row.line.name, moment_ms));
-      setText(row.value, valueText(this.#context, row.line, at_ms, span));
+      setText(row.value, shownValue(this.#context, row.line, at_ms));
       const a = shown(cursors.a_ms);
       const b = shown(cursors.b_ms);
       setText(row.a, isMarked ? figure(a, span) : "");
@@ -104,12 +105,12 @@ export class PlotLegend {
   }
 }
 
-/** Text for what is no number; a number with the digits of its axis. */
-export function valueText({ series }: WidgetContext, line: PlotLine, at_ms: number, span: number): string {
-  const value = series.valueAt(line.name, at_ms);
-  if (line.definition?.type === "bool" && !Number.isNaN(value)) return value === 0 ? "off" : "on";
-  const text = Number.isNaN(value) ? series.textAt(line.name, at_ms) : null;
-  return text === null ? figure(value, span) : legible(text.slice(0, 80));
+/** Text for what is no number; a number as the table has it. */
+export function shownValue({ series }: WidgetContext, { name, definition }: PlotLine, at_ms: number): string {
+  const value = series.valueAt(name, at_ms);
+  if (Number.isFinite(value)) return valueText(definition?.type ?? "f64", value, definition?.range ?? null);
+  const text = Number.isNaN(value) ? series.textAt(name, at_ms) : null;
+  return text === null ? figure(value, 0) : legible(text.slice(0, 80));
 }
 
 /** The end of a name says what it is: only the beginning is shortened where there is no room. */

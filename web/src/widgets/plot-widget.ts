@@ -157,7 +157,7 @@ export class PlotWidget implements Widget {
 
   #exported() {
     const window = this.#context.time.window(this.#context.now() ?? 0);
-    return { title: this.#heading.textContent ?? "", lines: this.#lines, window, spans: this.#spans() };
+    return { title: this.#heading.textContent ?? "", lines: this.#lines, window };
   }
 }
 

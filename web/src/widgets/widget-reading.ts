@@ -2,8 +2,8 @@
 import type { ParameterDefinition, ParameterSample } from "../model/contract.ts";
 import { NewestValues, readNewest } from "../model/newest-values.ts";
 import { condition } from "../model/parameter-wording.ts";
-import { numberOf } from "../model/parameter-value.ts";
-import { roundedText, unitText } from "../model/unit-wording.ts";
+import { numberOf, valueText } from "../model/parameter-value.ts";
+import { unitText } from "../model/unit-wording.ts";
 import { UNKNOWN } from "../model/wording.ts";
 import type { WidgetContext } from "./widget.ts";
 
@@ -51,7 +51,7 @@ export function readingOf(name: string, context: WidgetContext, shown_ms: number
   return {
     name, definition, unit, severity,
     number: sample === null ? null : numberOf(defined.type, sample.value),
-    text: sample === null ? UNKNOWN : roundedText(defined, sample.value),
+    text: sample === null ? UNKNOWN : valueText(defined.type, sample.value, defined.range),
     why: why === "good" ? "" : why,
     time_ms: sample?.time_ms ?? null,
   };

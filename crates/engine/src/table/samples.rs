@@ -95,6 +95,7 @@ impl SharedTable {
         drop(inner);
         self.unlocked.frames.fetch_add(1, Relaxed);
         self.unlocked.samples.fetch_add(view.samples() as u64, Relaxed);
+        feed.samples += view.samples() as u64;
         Ok(())
     }
 
@@ -112,6 +113,7 @@ impl SharedTable {
         feed.work.add_bytes(self.sent_on(broker, &mut inner, &mut feed.post));
         drop(inner);
         self.unlocked.samples.fetch_add(1, Relaxed);
+        feed.samples += 1;
         Ok(())
     }
 }

@@ -56,8 +56,8 @@ export type TrafficCounts = TypeOf<typeof TrafficCounts>;
 export const ClientStatus = fields({
   messages_in: "number", messages_out: "number", bytes_in: "number", bytes_out: "number", dropped: "number",
   expired: "number", client_id: "text", address: "text", listener: "text", user: orNull("text"), protocol: "text",
-  connected_s: "number", queued_messages: "number", queued_bytes: "number", inflight: "number", slowed: "truth",
-  subscriptions: list("text"),
+  connected_s: "number", samples_in: "number", queued_messages: "number", queued_bytes: "number", inflight: "number",
+  slowed: "truth", subscriptions: list("text"),
 });
 export type ClientStatus = TypeOf<typeof ClientStatus>;
 
