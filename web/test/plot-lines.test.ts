@@ -119,7 +119,7 @@ test("marks are round and have the digits of their step", () => {
   assert.deepEqual(valueMarks(-0.1, 1.05, 5).map((mark) => markText(mark, 0.5)), ["0.0", "0.5", "1.0"]);
   assert.equal(markText(12_000, 1_000), "12\u202f000");
   assert.equal(figure(12.3456789, 100), "12.35");
-  assert.equal(figure(0.00012345, 0.001), "0.0001235");
+  assert.equal(figure(0.00012346, 0.001), "0.0001235");
   assert.equal(figure(Number.NaN, 1), "–");
 });
 

@@ -213,6 +213,8 @@ test("after a pause, live shows what came meanwhile", async () => {
   await settled();
   store.receive(samples(live_ms + 100, "a", [live_ms + 50], [1]), true);
   store.follow(view("paused", live_ms + 100, 60_000), 100);
+  feed.asked.at(-1)!.answer(answerWith(page(live_ms - 60_000, live_ms + 100, 500)));
+  await settled();
   store.follow(view("live", live_ms + 30_000, 60_000), 30_000);
   const { request } = feed.asked.at(-1)!;
   feed.asked.at(-1)!.answer(answerWith(page(request.from_ms, request.to_ms, 500, 77)));

@@ -69,3 +69,9 @@ export function isStepped({ definition }: PlotLine): boolean {
 export function gapOf(line: PlotLine, slice: SeriesSlice): number {
   return gapAfter(slice.step_ms, line.definition?.rate_hz ?? null, usualDistance(slice.times, slice.length));
 }
+
+/** From when on there can be samples: the oldest that is kept, or what these lines have of earlier; null if it is not known. */
+export function beginOf(slices: readonly SeriesSlice[], oldest_ms: number | null): number | null {
+  if (oldest_ms === null) return null;
+  return slices.reduce((begin_ms, { times, length }) => (length > 0 ? Math.min(begin_ms, times[0]!) : begin_ms), oldest_ms);
+}

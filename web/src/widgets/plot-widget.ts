@@ -27,6 +27,8 @@ export class PlotWidget implements Widget {
   readonly #legend: PlotLegend;
   readonly #picker: ParameterPicker;
   readonly #themeChanged = () => this.#rebuild();
+  /** A legend that grows leaves the picture less room. */
+  readonly #sized = new ResizeObserver(() => this.#fit());
   #names: readonly string[];
   #lines: readonly PlotLine[] = [];
   #shape = "";
@@ -47,6 +49,7 @@ export class PlotWidget implements Widget {
     this.element.append(this.#head(), this.#legend.element, this.#host);
     this.#rename();
     THEME.addEventListener("change", this.#themeChanged);
+    this.#sized.observe(this.#host);
   }
 
   names(): readonly string[] {
@@ -73,18 +76,21 @@ export class PlotWidget implements Widget {
     this.#legend.render(now_ms, spans);
     this.#cursors?.render(time.window(now_ms), this.#context.cursors);
     setData(this.element, "columns", String(this.#chart?.columns ?? 0));
+    setData(this.element, "begin", this.#chart?.empty ? this.#chart.empty.toFixed(2) : "");
     setData(this.element, "step", String(Math.max(0, ...this.#names.map((name) => series.slice(name).step_ms))));
     setText(this.#said, this.#sentence(series.trouble));
   }
 
   resize(): void {
-    this.#chart?.resize();
+    // The room of the picture is watched by itself.
   }
 
   destroy(): void {
     THEME.removeEventListener("change", this.#themeChanged);
     this.#chart?.close();
     this.#chart = null;
+    this.#legend.close();
+    this.#sized.disconnect();
     this.element.remove();
   }
 
@@ -112,6 +118,10 @@ export class PlotWidget implements Widget {
     this.#lines = lines;
     this.#legend.show(lines);
     this.#rebuild();
+  }
+
+  #fit(): void {
+    if (this.#chart?.resize() === false) this.#rebuild();
   }
 
   #rebuild(): void {
