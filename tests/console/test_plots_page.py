@@ -132,7 +132,7 @@ def test_without_a_configuration_the_first_page_draws_what_has_limits(
         rig = bus.declare("rig", {"free": Parameter("f64"), "height": PARAMETERS["height"]})
         rig.write({"free": 1.0, "height": 7.25})
         expect(page.locator("#quick-look [data-plot]")).to_have_count(1)
-        expect(value(page, "rig/height")).to_have_text(re.compile("^7.250?$"))
+        expect(value(page, "rig/height")).to_have_text(re.compile(r"^7\.250*$"))
         expect(page.locator("#quick-look .empty")).to_be_hidden()
 
 
@@ -287,11 +287,13 @@ COLOURS_OF = """async ([bytes, names]) => {
 
 def test_parameters_are_found_added_divided_and_removed(rig: Rig, browser: Browser) -> None:
     page = opened(browser, rig.broker.console, "plots")
-    expect(plot(page)).to_contain_text("Add a parameter to draw it.")
+    expect(page.get_by_label("Search a parameter to draw")).to_be_focused()
+    page.keyboard.type("rig/height")
+    page.locator('.plot-start [data-pick="rig/height"]').click()
+    page.get_by_role("button", name="+ Add").click()
+    page.get_by_label("Search a parameter to add").fill("rig/load")
+    page.locator('.picker:not([hidden]) [data-pick="rig/load"]').click()
     for name in ("rig/height", "rig/load"):
-        page.get_by_role("button", name="+ Add").click()
-        page.get_by_label("Search a parameter to add").fill(name)
-        page.locator(f'[data-pick="{name}"]').click()
         expect(value(page, name)).not_to_be_empty()
     expect(page).to_have_url(re.compile(r"plots\?name=rig/height&name=rig/load$"))
     page.get_by_role("button", name="One plot each").click()
@@ -301,6 +303,48 @@ def test_parameters_are_found_added_divided_and_removed(rig: Rig, browser: Brows
     page.get_by_role("button", name="Remove rig/load from the plot").click()
     expect(page.locator(".page:not([hidden]) [data-plot]")).to_have_count(1)
     expect(page).to_have_url(re.compile(r"name=rig/height&split=1$"))
+
+
+def test_an_empty_page_offers_curves_that_are_a_click_away(rig: Rig, browser: Browser) -> None:
+    page = opened(browser, rig.broker.console, "plots")
+    suggested = page.get_by_role("group", name="Suggested")
+    expect(suggested.get_by_role("button")).to_have_count(2)
+    suggested.get_by_role("button", name="rig/height").click()
+    drawn(page)
+    expect(page).to_have_url(re.compile("name=rig/height&name=rig/energy$"))
+    expect(page.locator(".plot-start")).to_be_hidden()
+    for name in ("rig/height", "rig/energy"):
+        page.get_by_role("button", name=f"Remove {name} from the plot").click()
+    expect(page.locator(".page:not([hidden]) [data-plot]")).to_have_count(0)
+    before = page.get_by_role("group", name="Drawn before")
+    before.get_by_role("button", name="rig/height").click()
+    drawn(page)
+    expect(page).to_have_url(re.compile(r"name=rig/height$"))
+
+
+def test_a_plot_says_since_when_there_is_anything(rig: Rig, browser: Browser) -> None:
+    page = opened(browser, rig.broker.console, f"plots?name=rig/height&{rig.window(-600, 200)}")
+    drawn(page)
+    expect(plot(page)).to_have_attribute("data-begin", re.compile(r"^0\.7[45]"))
+    page.get_by_label("How much time is shown").select_option("60000")
+    expect(plot(page)).to_have_attribute("data-begin", "")
+
+
+def test_in_a_narrow_plot_names_keep_their_end_and_lines_keep_their_room(
+    rig: Rig, browser: Browser
+) -> None:
+    names = "&".join(f"name=rig/{name}" for name in ("height", "energy", "load", "on"))
+    context = browser.new_context(viewport={"width": 300, "height": 800})
+    page = opened(context, rig.broker.console, f"plots?{names}&{rig.window(0, 60)}")
+    drawn(page)
+    shown = [one.inner_text() for one in page.locator(".plot-name").all()]
+    assert [name.split("/")[-1] for name in shown] == ["height", "energy", "load", "on"]
+    assert all(name.split("/")[0] in ("rig", "\u2026") for name in shown)
+    legend, over = (plot(page).locator(one).bounding_box() for one in (".plot-legend", ".u-over"))
+    assert legend is not None
+    assert over is not None
+    assert over["width"] > 120, "lines have most of the plot, whatever axes there are"
+    assert over["y"] >= legend["y"] + legend["height"]
 
 
 def test_a_time_that_is_typed_is_shown_and_a_wrong_one_is_marked(
