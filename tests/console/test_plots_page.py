@@ -226,6 +226,49 @@ def test_a_replay_moves_and_is_marked_on_the_page(rig: Rig, browser: Browser) ->
     page.get_by_role("link", name="Broker").click()
     expect(page.locator("#time-mode")).to_have_text("PAUSED")
     expect(page.locator("#time-bar")).to_be_hidden()
+    expect(page.locator("#page-of-now")).to_contain_text("This page shows now")
+    page.get_by_role("button", name="Go live").click()
+    expect(page.locator("#time-mode")).to_have_text("LIVE")
+    expect(page.locator("#page-of-now")).to_be_hidden()
+
+
+def test_a_replay_is_shared_by_its_address_while_it_goes_on(rig: Rig, browser: Browser) -> None:
+    page = opened(browser, rig.broker.console, f"plots?name=rig/height&{rig.window(0, 20)}&play=10")
+    expect(page.locator("#time-mode")).to_have_text("REPLAY 10\u00d7")
+    expect(page).to_have_url(re.compile("play=10"))
+    first = page.url
+    expect(page).not_to_have_url(first)
+    other = opened(browser, rig.broker.console, page.url.partition("#/")[2])
+    expect(other.locator("#time-mode")).to_have_text("REPLAY 10\u00d7")
+    expect(value(other, "rig/height")).to_have_text(re.compile(r"^([3-9]\d|\d{3})\."))
+
+
+def test_what_is_of_now_says_so_while_another_time_is_shown(rig: Rig, browser: Browser) -> None:
+    page = opened(browser, rig.broker.console)
+    drawn(page)
+    row = page.locator(".parameters-body", has_text="rig/height")
+    expect(row).to_be_visible()
+    marked = "getComputedStyle(document.querySelector(name), '::before').content"
+    for part in ("#health", "#alarm-strip"):
+        assert page.evaluate(f"name => {marked}", part) == "none"
+    page.keyboard.press("Space")
+    expect(page.locator("body")).to_have_attribute("data-time", "paused")
+    for part in ("#health", "#alarm-strip"):
+        assert "LIVE" in page.evaluate(f"name => {marked}", part)
+    expect(page.locator("#parameters")).to_contain_text("values of an earlier time")
+
+
+def test_a_replay_at_full_speed_asks_the_broker_little_and_ends_live(
+    rig: Rig, browser: Browser
+) -> None:
+    page = opened(browser, rig.broker.console, f"plots?name=rig/height&{rig.window(0, 20)}")
+    drawn(page)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.get_by_label("Speed of a replay").select_option("100")
+    expect(page.locator("#time-mode")).to_have_text("LIVE")
+    questions = [url for url in asked if "/api/history" in url]
+    assert len(questions) < 30, "a few a second, not one with every frame"
 
 
 def test_a_table_has_what_is_drawn_with_its_spike_and_its_gap(rig: Rig, browser: Browser) -> None:

@@ -281,3 +281,19 @@ test("words of an enumeration are texts, and buckets end where their last value 
   assert.equal(pages.get("rpm")!.is_cut, true);
   assert.throws(() => readHistory('{"from_ms":0,"to_ms":1,"series":[{"name":"x","t":[1],"last":[],"step_ms":0}]}'), /another length/);
 });
+
+test("a replay up to now, at any speed, asks at most a few times a second", async () => {
+  for (const speed of [0.1, 1, 10, 100]) {
+    const { store, feed } = started();
+    const live_ms = 10 * HOUR;
+    const began_ms = live_ms - 300 - Math.max(0, speed - 1) * 7_000;
+    for (let local_ms = 0; local_ms < 10_000; local_ms += 33) {
+      const to_ms = Math.min(began_ms + local_ms * speed, live_ms + local_ms - 1);
+      store.follow(view("replay", to_ms, 5 * MINUTE, live_ms + local_ms, speed), local_ms);
+      for (const { request, answer } of feed.asked.slice(-1)) answer(answerWith(page(request.from_ms, request.to_ms, 1_000)));
+      await settled();
+      assert.ok(store.slice("a").length > 0, "the past is there");
+    }
+    assert.ok(feed.asked.length <= 25, `${feed.asked.length} questions in 10 s at ${speed}`);
+  }
+});

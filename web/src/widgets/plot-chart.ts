@@ -186,8 +186,9 @@ export class PlotChart {
     ctx.fillStyle = this.#colour("--text-quiet");
     const at = timeText(begin_ms, to_ms - from_ms).slice(0, 19);
     const text = begin_ms >= to_ms ? "nothing is kept of this time" : `nothing before ${to_ms - from_ms < DAY ? at.slice(11) : at}`;
-    const free = width - ctx.measureText(text).width;
-    if (free > 8) ctx.fillText(text, bbox.left + free / 2, bbox.top + 14 * uPlot.pxRatio);
+    ctx.textAlign = "center";
+    ctx.textBaseline = "alphabetic";
+    if (ctx.measureText(text).width + 8 < width) ctx.fillText(text, bbox.left + width / 2, bbox.top + 14 * uPlot.pxRatio);
   }
 
   #drawBands({ definition, axis }: PlotLine): void {
