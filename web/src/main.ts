@@ -168,7 +168,7 @@ function render(local_ms: number): void {
   router.render(live_ms ?? 0);
   askForParts();
   const problem = liveConnection.problem ?? parametersConnection.problem;
-  header.renderFreshness(freshness(liveConnection.state, state.clock.heard_at_ms, local_ms), problem);
+  header.renderFreshness(freshness(liveConnection.state, state.clock.heard_at_ms, local_ms), problem, time.mode === "live");
 }
 
 /** The pages that need lists also while others are shown say so themselves. */

@@ -10,7 +10,7 @@ export class ClockChip {
   readonly #ofNow = part("page-of-now");
 
   constructor(time: TimeControl, moved: () => void) {
-    const live = element("button", "", "Go live");
+    const live = element("button", "plot-deed", "Go live");
     live.type = "button";
     live.addEventListener("click", () => {
       time.goLive();
