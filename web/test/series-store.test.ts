@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type HistoryAnswer, type HistoryPage, readHistory } from "../src/model/history-answer.ts";
 import { RING_ENTRIES } from "../src/model/sample-ring.ts";
+import { isoTimeNs } from "../src/model/series-csv.ts";
 import { type HistoryRequest, type SeriesFeed, SeriesStore } from "../src/model/series-store.ts";
 import type { TimeMode } from "../src/model/time-control.ts";
 
@@ -33,7 +34,7 @@ function page(from_ms: number, to_ms: number, step_ms: number, value = 1): Histo
   const count = Math.floor((to_ms - from_ms) / step_ms);
   const times = Float64Array.from({ length: count }, (_, at) => from_ms + at * step_ms);
   const last = new Float64Array(count).fill(value);
-  return { from_ms, to_ms, step_ms, times, min: last, max: last, last, texts: null, unit: "m", type: "f64", origin: "journal", is_cut: false };
+  return { from_ms, to_ms, step_ms, times, min: last, max: last, last, texts: null, exact: null, unit: "m", type: "f64", origin: "journal", is_cut: false };
 }
 
 function answerWith(one: HistoryPage, name = "a"): HistoryAnswer {
@@ -263,6 +264,23 @@ test("what nobody wants is forgotten, and its name is not asked for any more", (
   store.follow(view("live", 10 * HOUR, 5_000), 20);
   assert.deepEqual(feed.listened.at(-1)!.names, []);
   assert.equal(store.bytes, 0);
+});
+
+test("single samples have their times to the nanosecond, and what is no time is none", async () => {
+  const begin_ns = 1_795_000_000_000_000_001n;
+  const times = [1_795_000_000_000, 1_795_000_000_000.5];
+  const told = (changes: object) => JSON.stringify({
+    from_ms: times[0], to_ms: times[0]! + 1, oldest_ms: 0,
+    series: [{ name: "a", unit: "", type: "f64", origin: "lake", step_ms: 0, t: times, min: [], max: [], last: [1, 2], is_cut: false, first_ns: String(begin_ns), after_ns: [0, 500_123], ...changes }],
+  });
+  const { store, feed } = started();
+  store.follow(view("paused", times[0]! + 1, 1, 10 * HOUR + times[0]!), 0);
+  feed.asked[0]!.answer(readHistory(told({})));
+  await settled();
+  assert.equal(store.exactAt("a", times[0]! + 0.9), begin_ns + 500_123n);
+  assert.equal(store.exactAt("a", times[0]! - 1), null);
+  assert.equal(isoTimeNs(begin_ns + 500_123n), "2026-11-18T11:06:40.000500124Z");
+  for (const wrong of [{ first_ns: "x" }, { after_ns: [0] }, { after_ns: [0, null] }, { after_ns: [0, 0.5] }]) assert.equal(readHistory(told(wrong)).pages.get("a")!.exact, null);
 });
 
 test("words of an enumeration are texts, and buckets end where their last value was", () => {

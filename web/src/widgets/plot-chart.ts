@@ -1,7 +1,7 @@
 // The picture of a plot: axes and grid by uPlot, limit bands and lines by this file, straight from the arrays of the store.
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { drawEnvelope, type LineScale } from "../model/envelope.ts";
+import { drawEnvelope, drawSamples, type LineScale } from "../model/envelope.ts";
 import { countValue } from "../model/frame-counter.ts";
 import { DAY, timeLabels, timeMarks, timeText } from "../model/time-axis.ts";
 import type { ShownWindow, TimeMode } from "../model/time-control.ts";
@@ -20,6 +20,7 @@ const HEIGHT_MIN = 80;
 const MARK_WIDTH = 92;
 const MARK_HEIGHT = 26;
 const LINE_WIDTH = 1.4;
+const DOT_RADIUS = 2.4;
 /** uPlot asks for data; the lines are drawn without it. */
 const EVER = [-8.64e15, 8.64e15];
 
@@ -221,6 +222,13 @@ export class PlotChart {
       const slice = this.#context.series.slice(line.name);
       this.columns += drawEnvelope(ctx, slice, this.#scaleOf(line));
       ctx.stroke();
+      ctx.fillStyle = ctx.strokeStyle;
+      ctx.beginPath();
+      drawSamples(slice, this.#scaleOf(line), (x, y) => {
+        ctx.moveTo(x, y);
+        ctx.arc(x, y, DOT_RADIUS * uPlot.pxRatio, 0, 2 * Math.PI);
+      });
+      ctx.fill();
     }
     ctx.restore();
     if (this.columns > 0) countValue();

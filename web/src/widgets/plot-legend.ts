@@ -2,6 +2,7 @@
 import { legendNames } from "../model/legend-names.ts";
 import { figure } from "../model/value-scale.ts";
 import { legible } from "../model/wording.ts";
+import { isoTimeNs } from "../model/series-csv.ts";
 import { spanText, timeText } from "../model/time-axis.ts";
 import { element, setText, setTitle } from "../views/page.ts";
 import type { PlotLine } from "./plot-lines.ts";
@@ -74,6 +75,8 @@ export class PlotLegend {
       const span = spans[row.line.axis] ?? 1;
       const shown = (moment_ms: number | null) => (moment_ms === null ? Number.NaN : series.valueAt(row.line.name, moment_ms));
       setText(row.value, valueText(this.#context, row.line, at_ms, span));
+      const exact_ns = series.exactAt(row.line.name, at_ms);
+      setTitle(row.value, exact_ns === null ? "" : `measured ${isoTimeNs(exact_ns)}`);
       const a = shown(cursors.a_ms);
       const b = shown(cursors.b_ms);
       setText(row.a, isMarked ? figure(a, span) : "");
