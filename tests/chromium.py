@@ -58,7 +58,7 @@ def opened(browser: "Browser | BrowserContext", console: str, shown: str = "") -
 
     page = new_page(browser)
     page.goto(f"{console}/#/{shown}")
-    expect(page.get_by_test_id("connection")).to_contain_text("live")
+    expect(page.get_by_test_id("connection")).to_have_attribute("data-condition", "live")
     return page
 
 

@@ -2,111 +2,30 @@
 
 import csv
 import io
-import math
 import re
-import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, expect
 
 import slipring.sync
-from slipring import AlarmLimits, Parameter
-from slipring.sync import Declared
+from slipring import Parameter
 from tests.chromium import new_page, opened
-from tests.running_broker import RunningBroker, broker_in
+from tests.console.plot_rig import (
+    FORMULA,
+    HOSTILE,
+    PARAMETERS,
+    SPIKE,
+    Rig,
+    canvas,
+    drawn,
+    plot,
+    rig,
+    value,
+)
+from tests.running_broker import RunningBroker
 
-HOSTILE = "<img src=x onerror=document.title='hacked'>"
-CONFIG = """
-[console]
-source = "Test rig"
-mark = "TEST DATA"
-quick_look = [["rig/height", "rig/energy"], ["rig/load"]]
-"""
-FORMULA = "Energy height = height + v^2 / (2 * 9.81)"
-PARAMETERS = {
-    "height": Parameter("f64", unit="m", limits=AlarmLimits(high=2_500), rate_hz=10),
-    "energy": Parameter("f64", unit="m", description=FORMULA, rate_hz=10),
-    "load": Parameter("f32", unit="g", rate_hz=10),
-    "on": Parameter("bool"),
-}
-SECONDS = 240
-RATE_HZ = 10
-SPIKE = 2_222.125
-SPIKE_S = 60.0
-
-
-@dataclass
-class Rig:
-    """A broker with a past of four minutes: height climbs by 1 m/s, with a spike and a gap."""
-
-    broker: RunningBroker
-    declared: Declared
-    began_ns: int
-
-    def at(self, seconds: float) -> str:
-        """A time of the past as the address and the time field take it."""
-        return f"{(self.began_ns + seconds * 1e9) / 1e6:.3f}"
-
-    def window(self, begin_s: float, end_s: float) -> str:
-        return f"from={self.at(begin_s)}&to={self.at(end_s)}"
-
-    def write(self, height: float) -> None:
-        self.declared.write({"height": height})
-        self.declared.flush()
-
-
-@pytest.fixture(scope="module")
-def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
-    """Shared by all tests of this file; they only add to its present."""
-    hostile = Parameter("f64", unit=HOSTILE, description=HOSTILE)
-    with (
-        broker_in(tmp_path_factory.mktemp("rig"), config=CONFIG) as broker,
-        slipring.sync.connect(broker.url) as bus,
-    ):
-        declared = bus.declare("rig", PARAMETERS)
-        bus.declare("x", {HOSTILE: hostile}).write({HOSTILE: 41.5})
-        yield Rig(broker, declared, _fly(declared))
-
-
-def _fly(declared: Declared) -> int:
-    """Write the past; a tenth of a second between rows, nothing from 100 s to 130 s."""
-    began_ns = time.time_ns() - SECONDS * 1_000_000_000
-    for number in range(SECONDS * RATE_HZ):
-        seconds = number / RATE_HZ
-        if 100 <= seconds < 130:
-            continue
-        row = {
-            "height": SPIKE if seconds == SPIKE_S else seconds,
-            "energy": seconds + 1_000,
-            "load": math.sin(seconds),
-            "on": seconds % 20 < 10,
-        }
-        declared.write(row, time_ns=began_ns + int(seconds * 1e9))
-    declared.flush()
-    return began_ns
-
-
-def plot(page: Page, title: str = "") -> Locator:
-    shown = page.locator(".page:not([hidden]) [data-plot]")
-    return shown.filter(has=page.locator("h3", has_text=title)) if title else shown.first
-
-
-def value(page: Page, name: str, what: str = "value") -> Locator:
-    return page.locator(f'.page:not([hidden]) [data-series="{name}"] [data-field="{what}"]')
-
-
-def canvas(page: Page) -> tuple[float, float, float]:
-    """Left, middle height and width of the lines' area of the first plot."""
-    box = plot(page).locator(".u-over").bounding_box()
-    assert box is not None
-    return box["x"], box["y"] + box["height"] / 2, box["width"]
-
-
-def drawn(page: Page) -> None:
-    expect(plot(page)).to_have_attribute("data-columns", re.compile("^[1-9]"))
+__all__ = ["rig"]
 
 
 def test_the_first_page_begins_with_the_past_of_what_is_configured(
@@ -132,7 +51,7 @@ def test_without_a_configuration_the_first_page_draws_what_has_limits(
         rig = bus.declare("rig", {"free": Parameter("f64"), "height": PARAMETERS["height"]})
         rig.write({"free": 1.0, "height": 7.25})
         expect(page.locator("#quick-look [data-plot]")).to_have_count(1)
-        expect(value(page, "rig/height")).to_have_text(re.compile("^7.250?$"))
+        expect(value(page, "rig/height")).to_have_text(re.compile(r"^7\.250*$"))
         expect(page.locator("#quick-look .empty")).to_be_hidden()
 
 
@@ -179,55 +98,6 @@ def test_cursors_show_values_and_their_differences(rig: Rig, browser: Browser) -
     expect(head).to_be_hidden()
 
 
-def test_a_drag_goes_to_the_past_and_a_key_back_to_now(rig: Rig, browser: Browser) -> None:
-    page = opened(browser, rig.broker.console, "plots?name=rig/height")
-    drawn(page)
-    left, middle, width = canvas(page)
-    page.mouse.move(left + width * 0.2, middle)
-    page.mouse.down()
-    page.mouse.move(left + width * 0.5, middle, steps=4)
-    page.mouse.up()
-    expect(page.locator("body")).to_have_attribute("data-time", "paused")
-    expect(page.locator("#time-mode")).to_have_text("PAUSED")
-    expect(page.locator(".time-said")).to_contain_text("ago")
-    page.keyboard.press("l")
-    expect(page.locator("body")).to_have_attribute("data-time", "live")
-    expect(plot(page)).to_have_attribute("data-time", "live")
-
-
-def test_a_pause_stands_still_while_new_samples_come(rig: Rig, browser: Browser) -> None:
-    page = opened(browser, rig.broker.console, "plots?name=rig/height")
-    rig.write(700.5)
-    expect(value(page, "rig/height")).to_have_text(re.compile(r"^700\.5"))
-    page.keyboard.press("Space")
-    expect(plot(page)).to_have_attribute("data-time", "paused")
-    shown = page.get_by_label("Shown time in UTC").input_value()
-    rig.write(801.5)
-    other = opened(browser, rig.broker.console, "plots?name=rig/height")
-    expect(value(other, "rig/height")).to_have_text(re.compile(r"^801\.5"))
-    expect(value(page, "rig/height")).to_have_text(re.compile(r"^700\.5"))
-    expect(page.get_by_label("Shown time in UTC")).to_have_value(shown)
-    page.get_by_role("button", name="Live", exact=True).click()
-    expect(value(page, "rig/height")).to_have_text(re.compile(r"^801\.5"))
-
-
-def test_a_replay_moves_and_is_marked_on_the_page(rig: Rig, browser: Browser) -> None:
-    page = opened(browser, rig.broker.console, f"plots?name=rig/height&{rig.window(0, 20)}")
-    drawn(page)
-    expect(value(page, "rig/height")).to_have_text(re.compile(r"^(19\.9|20)"))
-    page.get_by_label("Speed of a replay").select_option("10")
-    expect(page.locator("body")).to_have_attribute("data-time", "replay")
-    expect(page.locator("#time-mode")).to_have_text("REPLAY 10\u00d7")
-    expect(plot(page)).to_have_attribute("data-time", "replay")
-    expect(value(page, "rig/height")).to_have_text(re.compile(r"^[3-9]\d\."))
-    expect(page).to_have_url(re.compile("play=10"))
-    page.keyboard.press("Space")
-    expect(page.locator("#time-mode")).to_have_text("PAUSED")
-    page.get_by_role("link", name="Broker").click()
-    expect(page.locator("#time-mode")).to_have_text("PAUSED")
-    expect(page.locator("#time-bar")).to_be_hidden()
-
-
 def test_a_table_has_what_is_drawn_with_its_spike_and_its_gap(rig: Rig, browser: Browser) -> None:
     page = opened(browser, rig.broker.console, f"plots?name=rig/height&{rig.window(50, 140)}")
     drawn(page)
@@ -243,7 +113,59 @@ def test_a_table_has_what_is_drawn_with_its_spike_and_its_gap(rig: Rig, browser:
     assert {row["unit"] for row in rows} == {"m"}
     assert not any(100 <= height < 130 for height in heights)
     assert len(rows) in (600, 601), "ten a second, but for the gap"
-    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3,6}Z", row["time"]) for row in rows)
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:]{8}\.\d{9}Z", row["time"]) for row in rows)
+    times = {datetime.fromisoformat(row["time"][:26] + "+00:00") for row in rows}
+    assert len(times) == len(rows)
+    exact = rig.began_ns + 55 * 10**9
+    at = datetime.fromtimestamp(exact // 10**9, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    assert f"{at}.{exact % 10**9:09}Z" in {row["time"] for row in rows}
+
+
+def test_a_spike_is_seen_where_a_pixel_has_hundreds_of_samples(rig: Rig, browser: Browser) -> None:
+    page = opened(browser, rig.broker.console, f"plots?name=rig/height&{rig.window(-20_000, 230)}")
+    drawn(page)
+    expect(plot(page)).to_have_attribute("data-step", re.compile(r"^\d{4,}"))
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="CSV").click()
+    text = Path(saved.value.path()).read_text(encoding="utf-8")
+    assert max(float(row["max"]) for row in csv.DictReader(io.StringIO(text))) == SPIKE
+    column = page.evaluate(LONGEST_COLUMN)
+    assert column > 0.7, "the line reaches from the ground to the spike"
+
+
+LONGEST_COLUMN = """() => {
+  const canvas = document.querySelector("[data-plot] canvas");
+  const style = getComputedStyle(document.body).getPropertyValue("--plot-1").slice(1);
+  const code = parseInt(style, 16);
+  const { width, height } = canvas;
+  const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+  const near = (at, wanted) => Math.abs(data[at] - wanted) < 60;
+  let longest = 0;
+  for (let x = 0; x < width; x += 1) {
+    let count = 0;
+    for (let y = 0; y < height; y += 1) {
+      const at = 4 * (y * width + x);
+      if (near(at, code >> 16) && near(at + 1, (code >> 8) & 255) && near(at + 2, code & 255))
+        count += 1;
+    }
+    longest = Math.max(longest, count);
+  }
+  return longest / document.querySelector("[data-plot] .u-over").clientHeight;
+}"""
+
+
+def test_a_millisecond_shows_its_samples_or_how_far_they_are(rig: Rig, browser: Browser) -> None:
+    page = opened(browser, rig.broker.console, f"plots?name=rig/height&{rig.window(30, 30.001)}")
+    drawn(page)
+    field = value(page, "rig/height")
+    left, middle, width = canvas(page)
+    page.mouse.move(left + width / 2, middle)
+    exact = f"{(rig.began_ns + 30 * 10**9) % 10**9:09}Z"
+    expect(field).to_have_attribute("title", re.compile(f"measured .*{exact}$"))
+    page.goto(f"{rig.broker.console}/#/plots?name=rig/height&{rig.window(30.008, 30.048)}")
+    expect(plot(page).locator(".plot-said")).to_contain_text(
+        re.compile(r"No samples in this time; the newest is [78](\.\d+)? ms before it")
+    )
 
 
 def test_a_picture_is_as_large_as_the_plot_and_has_the_mark_and_the_line(
@@ -287,11 +209,13 @@ COLOURS_OF = """async ([bytes, names]) => {
 
 def test_parameters_are_found_added_divided_and_removed(rig: Rig, browser: Browser) -> None:
     page = opened(browser, rig.broker.console, "plots")
-    expect(plot(page)).to_contain_text("Add a parameter to draw it.")
+    expect(page.get_by_label("Search a parameter to draw")).to_be_focused()
+    page.keyboard.type("rig/height")
+    page.locator('.plot-start [data-pick="rig/height"]').click()
+    page.get_by_role("button", name="+ Add").click()
+    page.get_by_label("Search a parameter to add").fill("rig/load")
+    page.locator('.picker:not([hidden]) [data-pick="rig/load"]').click()
     for name in ("rig/height", "rig/load"):
-        page.get_by_role("button", name="+ Add").click()
-        page.get_by_label("Search a parameter to add").fill(name)
-        page.locator(f'[data-pick="{name}"]').click()
         expect(value(page, name)).not_to_be_empty()
     expect(page).to_have_url(re.compile(r"plots\?name=rig/height&name=rig/load$"))
     page.get_by_role("button", name="One plot each").click()
@@ -303,20 +227,46 @@ def test_parameters_are_found_added_divided_and_removed(rig: Rig, browser: Brows
     expect(page).to_have_url(re.compile(r"name=rig/height&split=1$"))
 
 
-def test_a_time_that_is_typed_is_shown_and_a_wrong_one_is_marked(
+def test_an_empty_page_offers_curves_that_are_a_click_away(rig: Rig, browser: Browser) -> None:
+    page = opened(browser, rig.broker.console, "plots")
+    suggested = page.get_by_role("group", name="Suggested")
+    expect(suggested.get_by_role("button")).to_have_count(2)
+    suggested.get_by_role("button", name="rig/height").click()
+    drawn(page)
+    expect(page).to_have_url(re.compile("name=rig/height&name=rig/energy$"))
+    expect(page.locator(".plot-start")).to_be_hidden()
+    for name in ("rig/height", "rig/energy"):
+        page.get_by_role("button", name=f"Remove {name} from the plot").click()
+    expect(page.locator(".page:not([hidden]) [data-plot]")).to_have_count(0)
+    before = page.get_by_role("group", name="Drawn before")
+    before.get_by_role("button", name="rig/height").click()
+    drawn(page)
+    expect(page).to_have_url(re.compile(r"name=rig/height$"))
+
+
+def test_a_plot_says_since_when_there_is_anything(rig: Rig, browser: Browser) -> None:
+    page = opened(browser, rig.broker.console, f"plots?name=rig/height&{rig.window(-600, 200)}")
+    drawn(page)
+    expect(plot(page)).to_have_attribute("data-begin", re.compile(r"^0\.7[45]"))
+    page.get_by_label("How much time is shown").select_option("60000")
+    expect(plot(page)).to_have_attribute("data-begin", "")
+
+
+def test_in_a_narrow_plot_names_keep_their_end_and_lines_keep_their_room(
     rig: Rig, browser: Browser
 ) -> None:
-    page = opened(browser, rig.broker.console, "plots?name=rig/height")
-    field = page.get_by_label("Shown time in UTC")
-    field.fill("yesterday")
-    field.press("Enter")
-    expect(field).to_have_attribute("data-wrong", "yes")
-    field.fill(rig.at(30))
-    field.press("Enter")
-    expect(page.locator("body")).to_have_attribute("data-time", "paused")
-    expect(value(page, "rig/height")).to_have_text(re.compile(r"^(29\.9|30)"))
-    page.get_by_label("How much time is shown").select_option("10000")
-    expect(page).to_have_url(re.compile("from="))
+    names = "&".join(f"name=rig/{name}" for name in ("height", "energy", "load", "on"))
+    context = browser.new_context(viewport={"width": 300, "height": 800})
+    page = opened(context, rig.broker.console, f"plots?{names}&{rig.window(0, 60)}")
+    drawn(page)
+    shown = [one.inner_text() for one in page.locator(".plot-name").all()]
+    assert [name.split("/")[-1] for name in shown] == ["height", "energy", "load", "on"]
+    assert all(name.split("/")[0] in ("rig", "\u2026") for name in shown)
+    legend, over = (plot(page).locator(one).bounding_box() for one in (".plot-legend", ".u-over"))
+    assert legend is not None
+    assert over is not None
+    assert over["width"] > 120, "lines have most of the plot, whatever axes there are"
+    assert over["y"] >= legend["y"] + legend["height"]
 
 
 def test_keys_are_explained_and_leave_fields_alone(rig: Rig, browser: Browser) -> None:

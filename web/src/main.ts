@@ -108,7 +108,7 @@ const widgets = consoleWidgets({ state, time, now, closed: onClosed });
 /** Pages whose widgets follow the time. */
 const TIMED_PAGES = ["", "plots", "layouts"];
 const header = new PageHeader();
-const clock = new ClockChip();
+const clock = new ClockChip(time, requestRender);
 const login = new LoginForm();
 const alarmStrip = new AlarmStrip(part("alarm-strip"), alarms, new AlarmActs(alarms, () => may(visitor, "alarms")));
 const parameters = overview(parameterStore, () => parametersConnection, () => visitor, requestRender, alarmStrip);
@@ -162,13 +162,13 @@ function render(local_ms: number): void {
   renderBroker(local_ms);
   const live_ms = state.clock.now(local_ms);
   addressTime.render(live_ms, timeBar.isShown);
-  clock.render(time, live_ms);
+  clock.render(time, live_ms, timeBar.isShown);
   timeBar.render(live_ms);
   health.render(state.latest);
   router.render(live_ms ?? 0);
   askForParts();
   const problem = liveConnection.problem ?? parametersConnection.problem;
-  header.renderFreshness(freshness(liveConnection.state, state.clock.heard_at_ms, local_ms), problem);
+  header.renderFreshness(freshness(liveConnection.state, state.clock.heard_at_ms, local_ms), problem, time.mode === "live");
 }
 
 /** The pages that need lists also while others are shown say so themselves. */

@@ -133,6 +133,28 @@ test("the broker is asked for all names together, again after a while, and for a
   assert.deepEqual(asked.slice(2), [[["a", "b", "c"], 50]]);
 });
 
+test("values of now are never shown for an earlier time, and those of a later one not either", async () => {
+  let time_ms = 100;
+  const store = new NewestValues(async (names) => names.map((name) => ({ name, value: 1, time_ms, quality: "good" })), () => undefined);
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+  store.want({}, ["a"]);
+  store.follow("live", 100, 1_000);
+  store.follow("paused", 100, 1_010);
+  await settle();
+  assert.equal(store.get("a"), null, "the answer was about now");
+  store.follow("paused", 100, 1_020);
+  await settle();
+  assert.equal(store.get("a")?.value, 1);
+  store.follow("paused", 50, 1_030);
+  assert.equal(store.get("a"), null, "the answer was about a later time");
+  time_ms = 45;
+  store.follow("paused", 50, 1_600);
+  await settle();
+  assert.equal(store.get("a")?.time_ms, 45);
+  store.follow("live", 200, 1_610);
+  assert.equal(store.get("a"), null);
+});
+
 test("a name without a value has none, and does not hide the others", () => {
   const row = { name: "a", value: null, time_ms: null, quality: null };
   const told = readNewest(JSON.stringify({ at_ms: 1, values: [row, { name: "b", value: true, time_ms: 1, quality: "stale" }] }));

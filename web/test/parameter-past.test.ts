@@ -111,6 +111,9 @@ test("while an earlier time is shown, its values are, and not those of now", asy
   assert.match(asked[0] ?? "", /^api\/values\?name=jet%2Frpm&at_ms=1000$/);
   assert.equal(past.sampleOf(record, time)?.value, 7);
   assert.deepEqual([...past.lineOf(record, time).values], [6, 7]);
+  time.seek(500, 5_000);
+  past.follow(store.rows, time, 5_000, 2_010);
+  assert.equal(past.sampleOf(record, time), null, "what came later is no value of an earlier time");
   time.goLive();
   assert.equal(past.sampleOf(record, time), null);
 });

@@ -1,9 +1,11 @@
 // How samples become a line: the extremes of each column, gaps, and the marks of both axes.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { drawEnvelope, extent, type LineScale, type Pen } from "../src/model/envelope.ts";
+import { drawEnvelope, drawSamples, extent, type LineScale, type Pen } from "../src/model/envelope.ts";
 import { gapAfter, usualDistance } from "../src/model/gap-rule.ts";
 import { SampleRing, RING_ENTRIES } from "../src/model/sample-ring.ts";
+import { SeriesSlice } from "../src/model/series-slice.ts";
+import { beginOf, silenceBefore } from "../src/widgets/plot-lines.ts";
 import { axisOfUnits, figure, limitBands, markText, roundStep, valueMarks, valueRange } from "../src/model/value-scale.ts";
 
 class FakePen implements Pen {
@@ -28,6 +30,33 @@ function samplesOf(pairs: [time: number, min: number, max: number, last: number]
   const column = (at: 0 | 1 | 2 | 3) => Float64Array.from(pairs, (pair) => pair[at]);
   return { times: column(0), min: column(1), max: column(2), last: column(3), length: pairs.length };
 }
+
+test("samples that are far apart have a dot each, and buckets and crowds have none", () => {
+  const dots = (pairs: [number, number, number, number][], step_ms = 0) => {
+    const found: [number, number][] = [];
+    drawSamples({ ...samplesOf(pairs), step_ms }, SCALE, (x, y) => found.push([x, y]));
+    return found;
+  };
+  const few: [number, number, number, number][] = [[-500, 1, 1, 1], [250, 25, 25, 25], [750, 100, 100, 100], [1_200, 1, 1, 1]];
+  assert.deepEqual(dots(few), [[25, 75], [75, 0]]);
+  assert.deepEqual(dots(few, 100), []);
+  assert.deepEqual(dots(Array.from({ length: 50 }, (_, at) => [at * 20, 1, 1, 1])), []);
+});
+
+test("a plot whose samples are all before its time knows how long before, and since when there is anything", () => {
+  const slice = (...times: number[]) => {
+    const made = new SeriesSlice();
+    for (const at_ms of times) made.times[made.length++] = at_ms;
+    return made;
+  };
+  const window = { from_ms: 100, to_ms: 101 };
+  assert.equal(silenceBefore([slice(40), slice(64)], window), 36);
+  assert.equal(silenceBefore([slice(40), slice(64, 100.5)], window), null);
+  assert.equal(silenceBefore([slice()], window), null);
+  assert.equal(beginOf([slice(40)], 50), 40);
+  assert.equal(beginOf([slice()], 50), 50);
+  assert.equal(beginOf([slice(40)], null), null);
+});
 
 test("a spike of one sample among a million is drawn", () => {
   const pairs = Array.from({ length: 100_000 }, (_, at): [number, number, number, number] => {
@@ -119,7 +148,7 @@ test("marks are round and have the digits of their step", () => {
   assert.deepEqual(valueMarks(-0.1, 1.05, 5).map((mark) => markText(mark, 0.5)), ["0.0", "0.5", "1.0"]);
   assert.equal(markText(12_000, 1_000), "12\u202f000");
   assert.equal(figure(12.3456789, 100), "12.35");
-  assert.equal(figure(0.00012345, 0.001), "0.0001235");
+  assert.equal(figure(0.00012346, 0.001), "0.0001235");
   assert.equal(figure(Number.NaN, 1), "–");
 });
 

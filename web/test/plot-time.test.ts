@@ -101,15 +101,23 @@ test("a click sets A, the next B, and a third one begins anew", () => {
   assert.equal(cursors.a_ms, null);
 });
 
+test("a table has the bucket that reaches beyond the window, for it is drawn", () => {
+  const one = (value: number) => Float64Array.from([value]);
+  const slice = { times: one(AT + 150), min: one(1), max: one(9), last: one(2), length: 1, texts: [], step_ms: 100 };
+  const rows = (to_ms: number) => seriesCsv([{ name: "a", unit: "", slice, exactAt: () => null }], { from_ms: AT, to_ms }).split("\r\n").length - 2;
+  assert.deepEqual([rows(AT + 100), rows(AT + 40)], [1, 0]);
+});
+
 test("a table has exact numbers, only of the window, and no formula of a stranger", () => {
   const numbers = (...values: number[]) => Float64Array.from(values);
-  const slice = { times: numbers(AT - 1, AT + 0.25, AT + 10), min: numbers(0, 0.1, 1), max: numbers(0, 0.30000000000000004, 1), last: numbers(0, 0.2, NaN), length: 3, texts: [] };
+  const slice = { times: numbers(AT - 1, AT + 0.25, AT + 10), min: numbers(0, 0.1, 1), max: numbers(0, 0.30000000000000004, 1), last: numbers(0, 0.2, NaN), length: 3, texts: [], step_ms: 0 };
   const words = { ...slice, texts: ["", 'say "on"', "off"] };
-  const text = seriesCsv([{ name: '=cmd|"x"', unit: "m", slice }, { name: "mode", unit: "", slice: words }], { from_ms: AT, to_ms: AT + 100 });
+  const exactAt = (at_ms: number) => (at_ms === AT + 10 ? BigInt(AT + 10) * 1_000_000n + 7n : null);
+  const text = seriesCsv([{ name: '=cmd|"x"', unit: "m", slice, exactAt }, { name: "mode", unit: "", slice: words, exactAt: () => null }], { from_ms: AT, to_ms: AT + 100 });
   assert.deepEqual(text.split("\r\n"), [
     "time,name,unit,min,max,last",
     `2026-11-19T02:01:30.000250Z,"'=cmd|""x""","m",0.1,0.30000000000000004,0.2`,
-    `2026-11-19T02:01:30.010Z,"'=cmd|""x""","m",1,1,`,
+    `2026-11-19T02:01:30.010000007Z,"'=cmd|""x""","m",1,1,`,
     `2026-11-19T02:01:30.000250Z,"mode","",,,"say ""on"""`,
     `2026-11-19T02:01:30.010Z,"mode","",,,"off"`,
     "",

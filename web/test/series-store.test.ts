@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type HistoryAnswer, type HistoryPage, readHistory } from "../src/model/history-answer.ts";
 import { RING_ENTRIES } from "../src/model/sample-ring.ts";
+import { isoTimeNs } from "../src/model/series-csv.ts";
 import { type HistoryRequest, type SeriesFeed, SeriesStore } from "../src/model/series-store.ts";
 import type { TimeMode } from "../src/model/time-control.ts";
 
@@ -33,7 +34,7 @@ function page(from_ms: number, to_ms: number, step_ms: number, value = 1): Histo
   const count = Math.floor((to_ms - from_ms) / step_ms);
   const times = Float64Array.from({ length: count }, (_, at) => from_ms + at * step_ms);
   const last = new Float64Array(count).fill(value);
-  return { from_ms, to_ms, step_ms, times, min: last, max: last, last, texts: null, unit: "m", type: "f64", origin: "journal", is_cut: false };
+  return { from_ms, to_ms, step_ms, times, min: last, max: last, last, texts: null, exact: null, unit: "m", type: "f64", origin: "journal", is_cut: false };
 }
 
 function answerWith(one: HistoryPage, name = "a"): HistoryAnswer {
@@ -213,6 +214,8 @@ test("after a pause, live shows what came meanwhile", async () => {
   await settled();
   store.receive(samples(live_ms + 100, "a", [live_ms + 50], [1]), true);
   store.follow(view("paused", live_ms + 100, 60_000), 100);
+  feed.asked.at(-1)!.answer(answerWith(page(live_ms - 60_000, live_ms + 100, 500)));
+  await settled();
   store.follow(view("live", live_ms + 30_000, 60_000), 30_000);
   const { request } = feed.asked.at(-1)!;
   feed.asked.at(-1)!.answer(answerWith(page(request.from_ms, request.to_ms, 500, 77)));
@@ -263,6 +266,23 @@ test("what nobody wants is forgotten, and its name is not asked for any more", (
   assert.equal(store.bytes, 0);
 });
 
+test("single samples have their times to the nanosecond, and what is no time is none", async () => {
+  const begin_ns = 1_795_000_000_000_000_001n;
+  const times = [1_795_000_000_000, 1_795_000_000_000.5];
+  const told = (changes: object) => JSON.stringify({
+    from_ms: times[0], to_ms: times[0]! + 1, oldest_ms: 0,
+    series: [{ name: "a", unit: "", type: "f64", origin: "lake", step_ms: 0, t: times, min: [], max: [], last: [1, 2], is_cut: false, first_ns: String(begin_ns), after_ns: [0, 500_123], ...changes }],
+  });
+  const { store, feed } = started();
+  store.follow(view("paused", times[0]! + 1, 1, 10 * HOUR + times[0]!), 0);
+  feed.asked[0]!.answer(readHistory(told({})));
+  await settled();
+  assert.equal(store.exactAt("a", times[0]! + 0.9), begin_ns + 500_123n);
+  assert.equal(store.exactAt("a", times[0]! - 1), null);
+  assert.equal(isoTimeNs(begin_ns + 500_123n), "2026-11-18T11:06:40.000500124Z");
+  for (const wrong of [{ first_ns: "x" }, { after_ns: [0] }, { after_ns: [0, null] }, { after_ns: [0, 0.5] }]) assert.equal(readHistory(told(wrong)).pages.get("a")!.exact, null);
+});
+
 test("words of an enumeration are texts, and buckets end where their last value was", () => {
   const text = JSON.stringify({
     from_ms: 0, to_ms: 1_000, oldest_ms: null,
@@ -278,4 +298,20 @@ test("words of an enumeration are texts, and buckets end where their last value 
   assert.ok(Number.isNaN(pages.get("rpm")!.max[1]!));
   assert.equal(pages.get("rpm")!.is_cut, true);
   assert.throws(() => readHistory('{"from_ms":0,"to_ms":1,"series":[{"name":"x","t":[1],"last":[],"step_ms":0}]}'), /another length/);
+});
+
+test("a replay up to now, at any speed, asks at most a few times a second", async () => {
+  for (const speed of [0.1, 1, 10, 100]) {
+    const { store, feed } = started();
+    const live_ms = 10 * HOUR;
+    const began_ms = live_ms - 300 - Math.max(0, speed - 1) * 7_000;
+    for (let local_ms = 0; local_ms < 10_000; local_ms += 33) {
+      const to_ms = Math.min(began_ms + local_ms * speed, live_ms + local_ms - 1);
+      store.follow(view("replay", to_ms, 5 * MINUTE, live_ms + local_ms, speed), local_ms);
+      for (const { request, answer } of feed.asked.slice(-1)) answer(answerWith(page(request.from_ms, request.to_ms, 1_000)));
+      await settled();
+      assert.ok(store.slice("a").length > 0, "the past is there");
+    }
+    assert.ok(feed.asked.length <= 25, `${feed.asked.length} questions in 10 s at ${speed}`);
+  }
 });

@@ -4,6 +4,8 @@ import { AlarmsMessage, type AlarmSummary, type ShownAlarm } from "./contract.ts
 import { parse } from "./shape.ts";
 
 const PAUSE_MS = 1_000;
+/** Alarms that wait to be told, where no page tells them: the oldest are forgotten. */
+const FRESH_MAX = 50;
 
 /** Gives the text of an answer, or null if there is none. */
 export type AskForText = (path: string) => Promise<string | null>;
@@ -80,7 +82,7 @@ export class AlarmStore {
 
   #take({ revision, total, alarms }: AlarmsMessage): void {
     const known = this.#known;
-    if (known) this.#fresh = [...this.#fresh, ...alarms.filter((one) => known.get(one.id) !== one.times)];
+    if (known) this.#fresh = [...this.#fresh, ...alarms.filter((one) => known.get(one.id) !== one.times)].slice(-FRESH_MAX);
     this.#known = new Map(alarms.map(({ id, times }) => [id, times]));
     this.#alarms = alarms;
     this.#total = total;

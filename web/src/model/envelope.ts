@@ -1,6 +1,6 @@
 // Turns samples into the strokes of a line: for each pixel column its lowest and highest value, so that no spike is lost.
 // A gap lifts the pen. Pure: the pen may be a canvas, or a test.
-import type { SeriesSlice } from "./series-slice.ts";
+import { lowerBound, type SeriesSlice, upperBound } from "./series-slice.ts";
 
 export interface Pen {
   moveTo(x: number, y: number): void;
@@ -81,6 +81,23 @@ export function drawEnvelope(pen: Pen, samples: Samples, scale: LineScale): numb
     before_y = y(value);
   }
   return columns;
+}
+
+/** In pixels: samples that are further apart are told apart by a dot for each. */
+const APART_PX = 14;
+
+/** Calls `dot` for each sample in the shown time if they are so far apart that each can be seen. */
+export function drawSamples(samples: Samples & Pick<SeriesSlice, "step_ms">, scale: LineScale, dot: (x: number, y: number) => void): void {
+  const { times, last } = samples;
+  if (samples.step_ms > 0) return;
+  const begin = lowerBound(times, samples.length, scale.from_ms);
+  const end = upperBound(times, samples.length, scale.to_ms);
+  if ((end - begin) * APART_PX > scale.width) return;
+  for (let at = begin; at < end; at += 1) {
+    if (Number.isNaN(last[at]!)) continue;
+    const share = (last[at]! - scale.low) / (scale.high - scale.low);
+    dot(scale.left + (scale.width * (times[at]! - scale.from_ms)) / (scale.to_ms - scale.from_ms), clamped(scale.top + scale.height * (1 - share), scale));
+  }
 }
 
 /** Whether all values of a column lie between the value before and the last one; above is a smaller y. */

@@ -2,7 +2,7 @@
 import { array, asNumber, endOfBucket, type HistoryPage } from "./history-answer.ts";
 import { type ShownView, slackOf, type Stretch } from "./history-plan.ts";
 import { SampleRing } from "./sample-ring.ts";
-import { SeriesSlice } from "./series-slice.ts";
+import { SeriesSlice, upperBound } from "./series-slice.ts";
 
 /** A broker that has just started reads more the second time; one that has too much to read is not asked in vain. */
 const CUT_MS = 500;
@@ -43,7 +43,7 @@ export class HeldSeries {
 
   get bytes(): number {
     const ring = this.#ring ? 4 * this.#ring.times.byteLength : 0;
-    const pages = [this.fine, this.coarse].reduce((sum, held) => sum + 4 * (held?.page.times.byteLength ?? 0), 0);
+    const pages = [this.fine, this.coarse].reduce((sum, held) => sum + (held?.page.exact ? 5 : 4) * (held?.page.times.byteLength ?? 0), 0);
     return ring + pages + 4 * this.#slice.times.byteLength;
   }
 
@@ -93,6 +93,13 @@ export class HeldSeries {
     if (isCoarse) this.coarse = { page, asked };
     else this.fine = { page, asked };
     this.revision += 1;
+  }
+
+  exactAt(at_ms: number): bigint | null {
+    const page = this.fine?.page;
+    if (!page?.exact || at_ms > page.to_ms) return null;
+    const at = upperBound(page.times, page.times.length, at_ms) - 1;
+    return at < 0 ? null : page.exact.first_ns + BigInt(page.exact.after_ns[at]!);
   }
 
   /** Put together anew only if there are other samples or another time. */

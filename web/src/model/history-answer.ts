@@ -16,11 +16,18 @@ export interface HistoryPage {
   readonly last: Float64Array;
   /** What is shown of values that are no numbers; null if all are numbers. */
   readonly texts: readonly string[] | null;
+  /** The times of single samples to the nanosecond; null of buckets. */
+  readonly exact: ExactTimes | null;
   readonly unit: string;
   readonly type: string;
   readonly origin: Origin;
   /** Whether the broker stopped before it had read everything. */
   readonly is_cut: boolean;
+}
+
+export interface ExactTimes {
+  readonly first_ns: bigint;
+  readonly after_ns: Float64Array;
 }
 
 export interface HistoryAnswer {
@@ -64,12 +71,21 @@ function page(row: Row, from_ms: number, to_ms: number): HistoryPage {
     min: extremes("min"),
     max: extremes("max"),
     last,
+    exact: exactTimes(row, times.length),
     texts: isText ? values.map((value) => (value === null ? "" : String(value))) : null,
     unit: typeof row["unit"] === "string" ? row["unit"] : "",
     type: typeof row["type"] === "string" ? row["type"] : "",
     origin: (["table", "journal", "lake"] as const).find((origin) => origin === row["origin"]) ?? "none",
     is_cut: row["is_cut"] === true,
   };
+}
+
+/** Milliseconds in floating point have no nanoseconds: the broker says them apart. */
+function exactTimes(row: Row, length: number): ExactTimes | null {
+  const { first_ns, after_ns } = row;
+  if (typeof first_ns !== "string" || !/^\d{1,19}$/.test(first_ns) || !Array.isArray(after_ns)) return null;
+  if (after_ns.length !== length || !after_ns.every(Number.isSafeInteger)) return null;
+  return { first_ns: BigInt(first_ns), after_ns: numbers(after_ns) };
 }
 
 /** Shorter than any step: a bucket ends just before the next one begins. */

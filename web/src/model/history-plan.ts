@@ -7,6 +7,8 @@ export const WIDTH_MAX = 4_000;
 const MARGIN = 0.25;
 /** A replay asks for so much of its future. */
 const LEAD_S = 4;
+/** A replay that has nearly reached now does without the newest: else it would ask with every frame. */
+const EDGE_MS = 500;
 /** Shown until the fine page is here, and beside it while the view moves. */
 const COARSE_WIDTH = 400;
 const COARSE_MARGIN = 2;
@@ -64,7 +66,7 @@ export function isEnough(held: Stretch | null, isExact: boolean, view: ShownView
   if (held === null) return false;
   const step_ms = (view.to_ms - view.from_ms) / view.width;
   if (view.mode === "live" && view.from_ms >= seam_ms) return true;
-  const until_ms = view.mode === "live" ? Math.min(view.to_ms, seam_ms) - slackOf(view) : Math.min(leadUntil(view), view.live_ms);
+  const until_ms = view.mode === "live" ? Math.min(view.to_ms, seam_ms) - slackOf(view) : Math.min(leadUntil(view), edgeOf(view));
   const isFine = isExact || stepOf(held) <= Math.max(step_ms * STEP_SLACK, stepOf(fineStretch(view)) * STEP_SLACK);
   return isFine && held.from_ms <= view.from_ms && held.to_ms >= until_ms;
 }
@@ -91,6 +93,11 @@ export function isWorthWaiting(asked: Stretch, view: ShownView): boolean {
 /** A replay needs half of its lead before it asks for more. */
 function leadUntil(view: ShownView): number {
   return view.mode === "replay" ? view.to_ms + leadOf(view) / 2 : view.to_ms;
+}
+
+/** There is nothing to ask for that is newer. */
+function edgeOf({ mode, live_ms }: ShownView): number {
+  return mode === "replay" ? live_ms - EDGE_MS : live_ms;
 }
 
 function leadOf({ mode, speed }: ShownView): number {

@@ -35,6 +35,8 @@ export class NewestValues {
   #revision = 0;
   #next_ms = 0;
   #isAsking = false;
+  #isLive = true;
+  #shown_ms = 0;
   #asked = "";
 
   constructor(fetch: FetchNewest, changed: () => void) {
@@ -56,12 +58,16 @@ export class NewestValues {
     this.#wanted.delete(owner);
   }
 
+  /** Null also for what came later than the shown time: after a jump to the past, the present is no value of it. */
   get(name: string): NewestSample | null {
-    return this.#values.get(name) ?? null;
+    const found = this.#values.get(name) ?? null;
+    return found !== null && !this.#isLive && found.time_ms > this.#shown_ms ? null : found;
   }
 
   /** Asks again if it is time to. What stands still is asked for once. `local_ms` is the page's own clock. */
   follow(mode: TimeMode, shown_ms: number, local_ms: number): void {
+    this.#shown_ms = shown_ms;
+    if ((mode === "live") !== this.#isLive) this.#begin(mode === "live");
     if (this.#isAsking || local_ms < this.#next_ms || this.#wanted.size === 0) return;
     const names = [...new Set([...this.#wanted.values()].flat())].slice(0, NAMES_MAX);
     if (names.length === 0) return;
@@ -72,9 +78,23 @@ export class NewestValues {
     void this.#ask(names, mode === "live" ? null : shown_ms, asked, local_ms);
   }
 
+  /** Values of now and values of the past never stand beside each other. */
+  #begin(isLive: boolean): void {
+    this.#isLive = isLive;
+    this.#values = new Map();
+    this.#asked = "";
+    this.#next_ms = 0;
+    this.#revision += 1;
+  }
+
   async #ask(names: readonly string[], at_ms: number | null, asked: string, local_ms: number): Promise<void> {
     try {
+      const isLive = this.#isLive;
       const found = await this.#fetch(names, at_ms);
+      if (isLive !== this.#isLive) {
+        this.#isAsking = false;
+        return;
+      }
       this.#values = new Map(found.map((one) => [one.name, one]));
       this.#asked = asked;
       this.#revision += 1;

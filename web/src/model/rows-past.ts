@@ -42,6 +42,7 @@ export class RowsPast {
   #settled = "";
   #settled_at_ms = 0;
   #rests_until_ms = 0;
+  #shown_ms = 0;
   #is_busy = false;
 
   constructor(store: ParameterStore, get: GetText, changed: () => void) {
@@ -52,6 +53,7 @@ export class RowsPast {
 
   /** Called with every drawing: asks for what is missing of these rows. `local_ms` is the page's own clock. */
   follow(records: readonly ParameterRecord[], time: TimeControl, now_ms: number, local_ms: number): void {
+    this.#shown_ms = time.shown(now_ms);
     const view = `${time.revision} ${records.map(({ topic }) => topic).join("\n")}`;
     if (view !== this.#settled) {
       this.#settled = view;
@@ -63,9 +65,11 @@ export class RowsPast {
     else this.#lookBack(records, time, now_ms, local_ms, view);
   }
 
-  /** The sample of a parameter at the shown time; null if it had none. */
+  /** The sample of a parameter at the shown time; null if it had none, and while only that of a later time is known. */
   sampleOf(record: ParameterRecord, time: TimeControl): ParameterSample | null {
-    return time.mode === "live" ? record.newest : (this.#samples.get(record.topic) ?? null);
+    if (time.mode === "live") return record.newest;
+    const sample = this.#samples.get(record.topic) ?? null;
+    return sample !== null && sample.time_ms > this.#shown_ms ? null : sample;
   }
 
   /** The line of a parameter up to the shown time. */

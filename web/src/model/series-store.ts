@@ -118,6 +118,11 @@ export class SeriesStore {
     return slice.texts[slice.indexBefore(at_ms)] ?? null;
   }
 
+  /** The exact time of the sample at or before a time, in nanoseconds; null where only buckets or live samples are known. */
+  exactAt(name: string, at_ms: number): bigint | null {
+    return this.#series.get(name)?.exactAt(at_ms) ?? null;
+  }
+
   /** What keeps the store from fetching; null while nothing does. */
   get trouble(): string | null {
     return this.#trouble;
@@ -229,7 +234,7 @@ const NO_NUMBERS = new Float64Array(0);
 
 /** The page of a name that the broker does not know. */
 function nothing({ from_ms, to_ms }: Stretch): HistoryPage {
-  const none = { times: NO_NUMBERS, min: NO_NUMBERS, max: NO_NUMBERS, last: NO_NUMBERS, texts: null };
+  const none = { times: NO_NUMBERS, min: NO_NUMBERS, max: NO_NUMBERS, last: NO_NUMBERS, texts: null, exact: null };
   return { from_ms, to_ms, step_ms: 0, ...none, unit: "", type: "", origin: "none", is_cut: false };
 }
 

@@ -5,12 +5,15 @@ import { readAddress } from "./router.ts";
 
 /** An address that changed with every step of a drag would be slow, and browsers refuse it. */
 const SETTLE_MS = 400;
+/** While the past is played, the address follows it so often: who shares it shares what is seen. */
+const FOLLOW_MS = 3_000;
 
 export class AddressTime {
   readonly #time: TimeControl;
   #pending: URLSearchParams | null = null;
   #revision = 0;
   #timer = 0;
+  #written_at_ms = 0;
 
   constructor(time: TimeControl) {
     this.#time = time;
@@ -35,6 +38,7 @@ export class AddressTime {
       applyTime(this.#pending, this.#time, live_ms);
       this.#pending = null;
     } else if (isShown && this.#revision !== this.#time.revision) this.#later(live_ms);
+    else if (isShown && this.#time.mode === "replay" && Math.abs(live_ms - this.#written_at_ms) > FOLLOW_MS) this.#write(live_ms);
     this.#revision = this.#time.revision;
   }
 
@@ -44,6 +48,7 @@ export class AddressTime {
   }
 
   #write(live_ms: number): void {
+    this.#written_at_ms = live_ms;
     const hash = window.location.hash || "#/";
     const address = readAddress(hash);
     if (!address) return;

@@ -46,8 +46,9 @@ export class PageHeader {
     this.#mqtt.textContent = legible(broker.mqtt);
   }
 
-  renderFreshness(freshness: Freshness, problem: string | null): void {
-    setText(this.#connection, freshness.text);
+  /** `isLive`: the shown time is now. Else the connection is not called live either: two meanings of a word are confused. */
+  renderFreshness(freshness: Freshness, problem: string | null, isLive: boolean): void {
+    setText(this.#connection, freshness.condition === "live" && !isLive ? "connected" : freshness.text);
     setData(this.#connection, "condition", freshness.condition);
     setData(document.body, "fresh", freshness.stale ? "stale" : "yes");
     setText(this.#announcement, ANNOUNCED[freshness.condition]);

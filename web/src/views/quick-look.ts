@@ -1,19 +1,10 @@
 // The plots at the top of the first page: those of the configuration, or what the broker chose. It asks until there are some.
 import type { ParameterDefinition } from "../model/contract.ts";
-import { fields, list, orNull, parse, type TypeOf } from "../model/shape.ts";
+import { fetchQuickLook } from "../quick-look-request.ts";
 import { makeWidget } from "../widgets/make-widget.ts";
 import type { WidgetContext } from "../widgets/widget.ts";
 import { WidgetBoard } from "../widgets/widget-board.ts";
 import { element, explain, part } from "./page.ts";
-
-const Limits = fields({
-  low_critical: orNull("number"), low: orNull("number"), high: orNull("number"), high_critical: orNull("number"),
-});
-const Definition = fields({
-  index: "number", name: "text", type: "text", unit: orNull("text"), description: orNull("text"),
-  range: orNull("pair"), limits: orNull(Limits), rate_hz: orNull("number"), source: orNull("text"),
-});
-const QuickLookAnswer = fields({ plots: list(list("text")), definitions: list(Definition) });
 
 /** Parameters may be declared later; then there is something to draw. */
 const AGAIN_MS = 3_000;
@@ -60,15 +51,5 @@ export class QuickLook {
       this.#sheet.append(widget.element);
       board.add(widget);
     }
-  }
-}
-
-/** Null if the broker does not answer, or has nobody to answer to. */
-async function fetchQuickLook(): Promise<TypeOf<typeof QuickLookAnswer> | null> {
-  try {
-    const answer = await fetch("api/quick-look");
-    return answer.ok ? parse(QuickLookAnswer, await answer.text()) : null;
-  } catch {
-    return null;
   }
 }

@@ -1,23 +1,26 @@
 // The picture of a plot: axes and grid by uPlot, limit bands and lines by this file, straight from the arrays of the store.
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { drawEnvelope, type LineScale } from "../model/envelope.ts";
+import { drawEnvelope, drawSamples, type LineScale } from "../model/envelope.ts";
 import { countValue } from "../model/frame-counter.ts";
-import { timeLabels, timeMarks } from "../model/time-axis.ts";
+import { DAY, timeLabels, timeMarks, timeText } from "../model/time-axis.ts";
 import type { ShownWindow, TimeMode } from "../model/time-control.ts";
-import { limitBands, markText, valueMarks } from "../model/value-scale.ts";
+import { AXES_MAX, limitBands, markText, valueMarks } from "../model/value-scale.ts";
 import { legible } from "../model/wording.ts";
-import { gapOf, isStepped, type PlotAxis, type PlotLine, plotAxes, rangeOf } from "./plot-lines.ts";
+import { beginOf, gapOf, isStepped, type PlotAxis, type PlotLine, plotAxes, rangeOf } from "./plot-lines.ts";
 import type { WidgetContext } from "./widget.ts";
 
 const FONT = "11px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
 const AXIS_WIDTH = 58;
 const TIME_HEIGHT = 34;
 const WIDTH_MIN = 120;
+/** More of a plot is not given to axes of values: those further out are left out, their units stand beside the lines. */
+const AXES_SHARE = 0.4;
 const HEIGHT_MIN = 80;
 const MARK_WIDTH = 92;
 const MARK_HEIGHT = 26;
 const LINE_WIDTH = 1.4;
+const DOT_RADIUS = 2.4;
 /** uPlot asks for data; the lines are drawn without it. */
 const EVER = [-8.64e15, 8.64e15];
 
@@ -26,6 +29,7 @@ export class PlotChart {
   readonly #context: WidgetContext;
   readonly #lines: readonly PlotLine[];
   readonly #axes: readonly PlotAxis[];
+  readonly #axesMost: number;
   readonly #plot: uPlot;
   readonly #colours: CSSStyleDeclaration;
   #window: ShownWindow = { from_ms: 0, to_ms: 1 };
@@ -33,12 +37,15 @@ export class PlotChart {
   #ranges: [number, number][] = [];
   /** How many columns of the screen have a value, all lines together. */
   columns = 0;
+  /** Which part of it, from the left, is of a time of which nothing is kept. */
+  empty = 0;
 
   constructor(host: HTMLElement, lines: readonly PlotLine[], context: WidgetContext) {
     this.#host = host;
     this.#context = context;
     this.#lines = lines;
     this.#axes = plotAxes(lines);
+    this.#axesMost = axesThatFit(host.clientWidth);
     this.#colours = getComputedStyle(host);
     const nothing = lines.map(() => [null, null]);
     this.#plot = new uPlot(this.#options(), [EVER, ...nothing], host);
@@ -74,8 +81,11 @@ export class PlotChart {
     });
   }
 
-  resize(): void {
+  /** False if there is room for more or fewer axes than it has: then it has to be made anew. */
+  resize(): boolean {
+    if (axesThatFit(this.#host.clientWidth) !== this.#axesMost) return false;
     this.#plot.setSize(this.#size());
+    return true;
   }
 
   close(): void {
@@ -117,6 +127,7 @@ export class PlotChart {
 
   #valueAxis({ unit, side }: PlotAxis, at: number): uPlot.Axis {
     return {
+      show: at < this.#axesMost,
       scale: scaleName(at),
       side: side === "left" ? 3 : 1,
       font: FONT,
@@ -145,7 +156,7 @@ export class PlotChart {
     return this.#colours.getPropertyValue(name);
   }
 
-  /** Under the grid: the tint of what is not live, and where the first line of each axis exceeds its limits. */
+  /** Under the grid: the tint of what is not live, what nothing is kept of, and where each axis's first line exceeds its limits. */
   #drawGround(): void {
     const { ctx, bbox } = this.#plot;
     ctx.save();
@@ -157,7 +168,28 @@ export class PlotChart {
       const line = this.#lines.find((one) => one.axis === axis && one.definition?.limits);
       if (line) this.#drawBands(line);
     });
+    this.#drawBefore();
     ctx.restore();
+  }
+
+  /** A plot that is empty at its left says why: the broker keeps nothing of that time. */
+  #drawBefore(): void {
+    const { ctx, bbox } = this.#plot;
+    const { from_ms, to_ms } = this.#window;
+    const slices = this.#lines.map(({ name }) => this.#context.series.slice(name));
+    const begin_ms = beginOf(slices, this.#context.series.oldest_ms);
+    this.empty = begin_ms === null ? 0 : Math.min(1, Math.max(0, (begin_ms - from_ms) / (to_ms - from_ms)));
+    if (begin_ms === null || this.empty === 0) return;
+    const width = bbox.width * this.empty;
+    ctx.fillStyle = this.#colour("--before-ground");
+    ctx.fillRect(bbox.left, bbox.top, width, bbox.height);
+    ctx.font = `${11 * uPlot.pxRatio}px system-ui, sans-serif`;
+    ctx.fillStyle = this.#colour("--text-quiet");
+    const at = timeText(begin_ms, to_ms - from_ms).slice(0, 19);
+    const text = begin_ms >= to_ms ? "nothing is kept of this time" : `nothing before ${to_ms - from_ms < DAY ? at.slice(11) : at}`;
+    ctx.textAlign = "center";
+    ctx.textBaseline = "alphabetic";
+    if (ctx.measureText(text).width + 8 < width) ctx.fillText(text, bbox.left + width / 2, bbox.top + 14 * uPlot.pxRatio);
   }
 
   #drawBands({ definition, axis }: PlotLine): void {
@@ -190,6 +222,13 @@ export class PlotChart {
       const slice = this.#context.series.slice(line.name);
       this.columns += drawEnvelope(ctx, slice, this.#scaleOf(line));
       ctx.stroke();
+      ctx.fillStyle = ctx.strokeStyle;
+      ctx.beginPath();
+      drawSamples(slice, this.#scaleOf(line), (x, y) => {
+        ctx.moveTo(x, y);
+        ctx.arc(x, y, DOT_RADIUS * uPlot.pxRatio, 0, 2 * Math.PI);
+      });
+      ctx.fill();
     }
     ctx.restore();
     if (this.columns > 0) countValue();
@@ -206,6 +245,10 @@ export class PlotChart {
 /** uPlot hides an axis for which it finds no increment; marks are chosen by `splits`. It knows the digits of those from 5 on. */
 function oneIncrement(_plot: uPlot, _axis: number, min: number, max: number): number[] {
   return [Math.max(5, max - min)];
+}
+
+function axesThatFit(width: number): number {
+  return Math.min(AXES_MAX, Math.max(1, Math.floor((width * AXES_SHARE) / AXIS_WIDTH)));
 }
 
 function scaleName(axis: number): string {

@@ -20,7 +20,7 @@ const ROW = 18;
 const WORDS: Record<TimeMode, string> = { live: "", paused: "PAUSED", replay: "REPLAY" };
 
 export function saveCsv({ title, lines, window }: Exported, { series }: WidgetContext): void {
-  const text = seriesCsv(lines.map(({ name, unit }) => ({ name, unit, slice: series.slice(name) })), window);
+  const text = seriesCsv(lines.map(({ name, unit }) => ({ name, unit, slice: series.slice(name), exactAt: (at_ms: number) => series.exactAt(name, at_ms) })), window);
   save(new Blob([text], { type: "text/csv" }), fileName(title, window, "csv"));
 }
 

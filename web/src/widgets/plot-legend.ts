@@ -1,7 +1,9 @@
 // The table beside a plot: what each line is, and its values at the pointer and at the cursors. Never draws lines.
+import { legendNames } from "../model/legend-names.ts";
 import { valueText } from "../model/parameter-value.ts";
 import { figure } from "../model/value-scale.ts";
 import { legible } from "../model/wording.ts";
+import { isoTimeNs } from "../model/series-csv.ts";
 import { spanText, timeText } from "../model/time-axis.ts";
 import { element, setText, setTitle } from "../views/page.ts";
 import type { PlotLine } from "./plot-lines.ts";
@@ -9,6 +11,7 @@ import type { WidgetContext } from "./widget.ts";
 
 interface LegendRow {
   readonly line: PlotLine;
+  readonly name: HTMLElement;
   readonly value: HTMLElement;
   readonly a: HTMLElement;
   readonly b: HTMLElement;
@@ -27,7 +30,9 @@ export class PlotLegend {
   readonly #a = element("span");
   readonly #b = element("span");
   readonly #difference = element("span");
+  readonly #sized = new ResizeObserver(() => this.#fit());
   #rows: LegendRow[] = [];
+  #room = 0;
 
   constructor(context: WidgetContext, remove: (name: string) => void) {
     this.#context = context;
@@ -37,8 +42,25 @@ export class PlotLegend {
 
   show(lines: readonly PlotLine[]): void {
     this.#rows = [];
+    this.#room = 0;
+    this.#sized.disconnect();
     const rows = lines.map((line) => this.#row(line));
     this.element.replaceChildren(this.#head, ...rows);
+    for (const { name } of this.#rows) this.#sized.observe(name);
+  }
+
+  close(): void {
+    this.#sized.disconnect();
+  }
+
+  /** Names get as many characters as the narrowest of them has room for. */
+  #fit(): void {
+    const width = Math.min(...this.#rows.map(({ name }) => name.clientWidth));
+    const room = Math.floor(width / characterWidth());
+    if (room === this.#room || !(width > 0) || !Number.isFinite(room)) return;
+    this.#room = room;
+    const texts = legendNames(this.#rows.map(({ line }) => legible(line.name)), room);
+    this.#rows.forEach(({ name }, at) => writeName(name, texts[at] ?? ""));
   }
 
   /** `spans`: the length of each axis, from which the digits at the cursors follow. */
@@ -54,6 +76,8 @@ export class PlotLegend {
       const span = spans[row.line.axis] ?? 1;
       const shown = (moment_ms: number | null) => (moment_ms === null ? Number.NaN : series.valueAt(row.line.name, moment_ms));
       setText(row.value, shownValue(this.#context, row.line, at_ms));
+      const exact_ns = series.exactAt(row.line.name, at_ms);
+      setTitle(row.value, exact_ns === null ? "" : `measured ${isoTimeNs(exact_ns)}`);
       const a = shown(cursors.a_ms);
       const b = shown(cursors.b_ms);
       setText(row.a, isMarked ? figure(a, span) : "");
@@ -81,12 +105,11 @@ export class PlotLegend {
     const swatch = element("span", "plot-swatch");
     swatch.dataset["colour"] = String(colour);
     const shown = element("span", "plot-name");
-    const [head, tail] = split(legible(name));
-    shown.append(element("span", "plot-name-head", head), element("bdi", "plot-name-tail", tail));
+    writeName(shown, legible(name));
     const description = definition?.description ?? null;
     shown.title = legible(description === null ? name : `${name}: ${description}`);
     const value = this.#cell("plot-value", "value");
-    const made = { line, value, a: this.#cell("plot-mark", "a"), b: this.#cell("plot-mark", "b"), difference: this.#cell("plot-mark", "difference") };
+    const made = { line, name: shown, value, a: this.#cell("plot-mark", "a"), b: this.#cell("plot-mark", "b"), difference: this.#cell("plot-mark", "difference") };
     const remove = element("button", "plot-remove", "×");
     remove.type = "button";
     remove.ariaLabel = `Remove ${legible(name)} from the plot`;
@@ -113,12 +136,26 @@ export function shownValue({ series }: WidgetContext, { name, definition }: Plot
   return text === null ? figure(value, 0) : legible(text.slice(0, 80));
 }
 
-/** The end of a name says what it is: only the beginning is shortened where there is no room. */
-function split(name: string): [head: string, tail: string] {
-  const levels = name.split("/");
-  const kept = levels.slice(-2).join("/");
-  const tail = kept.length <= 32 ? kept : kept.slice(-32);
-  return [name.slice(0, name.length - tail.length), tail];
+/** The last two levels stand out; what is before them, or the mark of what is left out, is quiet. */
+function writeName(node: HTMLElement, text: string): void {
+  const levels = text.split("/");
+  const quiet = levels[0] === "…" ? Math.max(1, levels.length - 2) : levels.length - 2;
+  const head = levels.slice(0, Math.max(0, quiet)).map((level) => `${level}/`).join("");
+  node.replaceChildren(...(head ? [element("span", "plot-name-head", head)] : []), element("bdi", "plot-name-tail", text.slice(head.length)));
+}
+
+/** Legends are in this font (plots.css); letters and digits as they are in names. */
+const NAME_FONT = "12px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
+const LETTERS = "abcdefghijklmnopqrstuvwxyz_/0123456789";
+let width = 0;
+
+function characterWidth(): number {
+  if (width > 0) return width;
+  const pen = document.createElement("canvas").getContext("2d");
+  if (!pen) return 8;
+  pen.font = NAME_FONT;
+  width = pen.measureText(LETTERS).width / LETTERS.length;
+  return width;
 }
 
 function signed(difference: number, span: number): string {

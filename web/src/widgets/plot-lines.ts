@@ -69,3 +69,19 @@ export function isStepped({ definition }: PlotLine): boolean {
 export function gapOf(line: PlotLine, slice: SeriesSlice): number {
   return gapAfter(slice.step_ms, line.definition?.rate_hz ?? null, usualDistance(slice.times, slice.length));
 }
+
+/** From when on there can be samples: the oldest that is kept, or what these lines have of earlier; null if it is not known. */
+export function beginOf(slices: readonly SeriesSlice[], oldest_ms: number | null): number | null {
+  if (oldest_ms === null) return null;
+  return slices.reduce((begin_ms, { times, length, step_ms }) => (length > 0 ? Math.min(begin_ms, times[0]! - step_ms) : begin_ms), oldest_ms);
+}
+
+/** How long before the shown time the newest sample is, where there is none in it; null if there is, or none before it either. */
+export function silenceBefore(slices: readonly SeriesSlice[], { from_ms, to_ms }: ShownWindow): number | null {
+  let newest_ms = Number.NEGATIVE_INFINITY;
+  for (const slice of slices) {
+    const at = slice.indexBefore(to_ms);
+    if (at >= 0) newest_ms = Math.max(newest_ms, slice.times[at]!);
+  }
+  return newest_ms < from_ms && newest_ms > Number.NEGATIVE_INFINITY ? from_ms - newest_ms : null;
+}

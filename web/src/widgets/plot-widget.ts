@@ -1,12 +1,13 @@
 // A plot of parameters over time: several axes, limits, cursors, and what a person does with it. Its picture is plot-chart.ts.
 import { legible } from "../model/wording.ts";
+import { spanText } from "../model/time-axis.ts";
 import { element, setData, setText } from "../views/page.ts";
 import { PlotChart } from "./plot-chart.ts";
 import { PlotCursors } from "./plot-cursors.ts";
 import { saveCsv, savePng } from "./plot-export.ts";
 import { PlotGestures } from "./plot-gestures.ts";
 import { PlotLegend } from "./plot-legend.ts";
-import { type PlotLine, plotLines } from "./plot-lines.ts";
+import { type PlotLine, plotLines, silenceBefore } from "./plot-lines.ts";
 import { ParameterPicker } from "./parameter-picker.ts";
 import type { Widget, WidgetContext, WidgetSpec } from "./widget.ts";
 
@@ -27,6 +28,8 @@ export class PlotWidget implements Widget {
   readonly #legend: PlotLegend;
   readonly #picker: ParameterPicker;
   readonly #themeChanged = () => this.#rebuild();
+  /** A legend that grows leaves the picture less room. */
+  readonly #sized = new ResizeObserver(() => this.#fit());
   #names: readonly string[];
   #lines: readonly PlotLine[] = [];
   #shape = "";
@@ -47,6 +50,7 @@ export class PlotWidget implements Widget {
     this.element.append(this.#head(), this.#legend.element, this.#host);
     this.#rename();
     THEME.addEventListener("change", this.#themeChanged);
+    this.#sized.observe(this.#host);
   }
 
   names(): readonly string[] {
@@ -73,18 +77,21 @@ export class PlotWidget implements Widget {
     this.#legend.render(now_ms, spans);
     this.#cursors?.render(time.window(now_ms), this.#context.cursors);
     setData(this.element, "columns", String(this.#chart?.columns ?? 0));
+    setData(this.element, "begin", this.#chart?.empty ? this.#chart.empty.toFixed(2) : "");
     setData(this.element, "step", String(Math.max(0, ...this.#names.map((name) => series.slice(name).step_ms))));
     setText(this.#said, this.#sentence(series.trouble));
   }
 
   resize(): void {
-    this.#chart?.resize();
+    // The room of the picture is watched by itself.
   }
 
   destroy(): void {
     THEME.removeEventListener("change", this.#themeChanged);
     this.#chart?.close();
     this.#chart = null;
+    this.#legend.close();
+    this.#sized.disconnect();
     this.element.remove();
   }
 
@@ -98,7 +105,10 @@ export class PlotWidget implements Widget {
     if (trouble !== null) return trouble;
     const states = this.#names.map((name) => this.#context.series.state(name));
     if (states.some(({ is_cut }) => is_cut)) return "Too much to read at once: a part is missing. Zoom in.";
-    const isEmpty = this.#names.every((name) => this.#context.series.slice(name).length === 0);
+    const slices = this.#names.map((name) => this.#context.series.slice(name));
+    const isEmpty = slices.every(({ length }) => length === 0);
+    const before_ms = silenceBefore(slices, this.#context.time.window(this.#context.now() ?? 0));
+    if (before_ms !== null) return `No samples in this time; the newest is ${spanText(before_ms)} before it.`;
     if (!isEmpty) return this.#lines.every(({ definition }) => definition && isWord(definition.type)) ? "Texts have no line: see the value." : "";
     return states.every(({ is_known }) => is_known) ? "No samples in this time." : "Reading …";
   }
@@ -112,6 +122,10 @@ export class PlotWidget implements Widget {
     this.#lines = lines;
     this.#legend.show(lines);
     this.#rebuild();
+  }
+
+  #fit(): void {
+    if (this.#chart?.resize() === false) this.#rebuild();
   }
 
   #rebuild(): void {
