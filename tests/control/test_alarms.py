@@ -257,9 +257,9 @@ def test_all_that_stands_is_compared_at_intervals_that_its_cost_sets(
     now_s = keeper._started_s
     keeper.poll(1, now_s)
     keeper.poll(2, now_s)
-    assert feed.compared == 1  # type: ignore[attr-defined]
+    assert feed.compared == 1
     keeper.poll(3, now_s + 60)
-    assert feed.compared == 2  # type: ignore[attr-defined]
+    assert feed.compared == 2
 
 
 class _Uncounted(dict[Any, Any]):
