@@ -141,11 +141,11 @@ async def test_a_search_that_is_too_long_is_refused_in_words(shared_broker: Runn
 @pytest.mark.parametrize(
     ("asked", "why"),
     [
-        ({"sort": "size"}, "sort by name, state, age, rate"),
-        ({"first": "-1"}, "first is the number of a row"),
-        ({"first": "9" * 5_000}, "first is the number of a row"),
-        ({"count": "201"}, "count is at most 200"),
-        ({"count": "²"}, "count is at most 200"),
+        ({"sort": "size"}, "'sort' is one of: name"),
+        ({"first": "-1"}, "'first' has 0 to"),
+        ({"first": "9" * 5_000}, "'first' is a whole number"),
+        ({"count": "201"}, "'count' has 0 to 200"),
+        ({"count": "²"}, "'count' is a whole number"),
     ],
 )
 async def test_what_is_no_question_is_refused_in_words(

@@ -3,7 +3,6 @@
 Reading is done on threads, a few at a time; pages that ask for the same share one reading.
 """
 
-import asyncio
 import json
 import time
 from collections.abc import Callable, Sequence
@@ -55,7 +54,7 @@ def history_routes(broker: Broker, desk: HistoryDesk) -> list[BaseRoute]:
             question = history_question(request.query_params)
         except WrongRequest as wrong:
             return PlainTextResponse(f"{wrong}\n", 400)
-        known = await _known(broker, history, request, question.names)
+        known = await _known(broker, desk, request, question.names)
         if isinstance(known, Response):
             return known
         key = ("series", question.names, question.whole_ns, question.step_ns, question.width)
@@ -67,7 +66,7 @@ def history_routes(broker: Broker, desk: HistoryDesk) -> list[BaseRoute]:
             question = history_question(request.query_params)
         except WrongRequest as wrong:
             return PlainTextResponse(f"{wrong}\n", 400)
-        known = await _known(broker, history, request, question.names)
+        known = await _known(broker, desk, request, question.names)
         if isinstance(known, Response):
             return known
         key = ("csv", question.names, question.whole_ns, question.step_ns, question.width)
@@ -85,7 +84,7 @@ def history_routes(broker: Broker, desk: HistoryDesk) -> list[BaseRoute]:
             at_ns = time_ns(request.query_params, "at_ms")
         except WrongRequest as wrong:
             return PlainTextResponse(f"{wrong}\n", 400)
-        known = await _known(broker, history, request, names)
+        known = await _known(broker, desk, request, names)
         if isinstance(known, Response):
             return known
         key = ("values", names, at_ns)
@@ -120,7 +119,7 @@ async def _answered(desk: HistoryDesk, key: object, read: Callable[[], bytes]) -
 
 
 async def _known(
-    broker: Broker, history: History, request: Request, names: Sequence[str]
+    broker: Broker, desk: HistoryDesk, request: Request, names: Sequence[str]
 ) -> Known | Response:
     """The definitions of the names; or why they are not for this visitor."""
     try:
@@ -133,7 +132,10 @@ async def _known(
     visitor: Visitor = proof_of(request).visitor
     seen = visitor.may_watch_each(names)
     asked = [name for name, is_seen in zip(names, seen, strict=True) if is_seen]
-    known = await asyncio.to_thread(history.definitions, asked)
+    try:
+        known = await desk.known(asked) if asked else {}
+    except Busy:
+        return PlainTextResponse(FULL, 503, {"retry-after": "1"})
     unknown = [name for name in names if name not in known]
     if unknown:
         others = f", and {len(unknown) - 1} more" if len(unknown) > 1 else ""
