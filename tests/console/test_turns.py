@@ -150,6 +150,24 @@ async def test_a_series_is_made_once_for_pages_that_watch_it_among_others(
     assert sorted(history.changes) == ["a", "b", "c"]
 
 
+async def test_the_next_turn_waits_until_pages_have_the_messages_of_the_last_one(
+    history: History,
+) -> None:
+    feed = SamplesFeed(cast("Any", history))
+    async with feed._turns.turn():
+        asking = [
+            asyncio.create_task(feed.message(Watched((), step_ns), 2))
+            for step_ns in (FINE_NS, 2 * FINE_NS)
+        ]
+        feed.watch({"a": NUMBER})
+        async with feed.turned:
+            await feed.turned.wait()
+        assert not feed._all_told.is_set()
+    await asyncio.gather(*asking)
+    assert feed._all_told.is_set()
+    feed.leave(["a"])
+
+
 async def test_the_description_of_the_api_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[object] = []
 

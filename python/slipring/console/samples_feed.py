@@ -4,6 +4,7 @@ It sleeps while nobody watches, and works on a thread, never on the event loop.
 """
 
 import asyncio
+import contextlib
 import json
 import time
 from collections import Counter
@@ -21,6 +22,8 @@ from slipring.history.table_part import NewestSample, value_of
 
 TURN_S = 0.05
 """Twenty messages a second: no eye sees more."""
+TOLD_S = 1.0
+"""The next turn waits at most so long until all pages have the messages of the last one."""
 PAGES_NAMES_MAX = 256
 """Parameters that all pages together watch."""
 SHARED_MAX = 256
@@ -55,6 +58,9 @@ class SamplesFeed:
         self._series_made: dict[tuple[str, int, int], str] = {}
         """What pages share that watch some of the same, by name, step and revision."""
         self._turns = Turns()
+        self._asking = 0
+        self._all_told = asyncio.Event()
+        self._all_told.set()
         self._threads = ThreadPoolExecutor(1, "samples")
         self._beginning = ThreadPoolExecutor(1, "samples-begin")
         self._task: asyncio.Task[None] | None = None
@@ -97,10 +103,17 @@ class SamplesFeed:
         """What came after a revision, encoded once for all pages at the same place; and the
         revision that such a page has then.
         """
-        if (watched, since) not in self._made:
+        if (watched, since) in self._made:
+            return self._made[watched, since], self.revision
+        self._asking += 1
+        self._all_told.clear()
+        try:
             async with self._turns.turn():
                 return self._shared(watched, since), self.revision
-        return self._made[watched, since], self.revision
+        finally:
+            self._asking -= 1
+            if not self._asking:
+                self._all_told.set()
 
     def _shared(self, watched: Watched, since: int) -> str:
         key = (watched, since)
@@ -121,6 +134,10 @@ class SamplesFeed:
             async with self.turned:
                 self.turned.notify_all()
             await asyncio.sleep(max(TURN_S / 5, TURN_S - (loop.time() - began_s)))
+            # Else pages drift apart, and none shares what another one was told.
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(TOLD_S):
+                    await self._all_told.wait()
 
     def _turn(self, known: dict[str, KnownParameter]) -> None:
         texts = [name for name, one in known.items() if one.is_text]
