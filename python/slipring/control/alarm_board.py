@@ -5,7 +5,7 @@ Example: an exhaust is too hot at 12:00, and the alarm is active. Anna acknowled
 Had nobody acknowledged it, it would stay in the list, as ended.
 """
 
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -48,8 +48,9 @@ class AlarmBoard:
         """Begin with the alarms of an earlier run."""
         self._alarms: dict[AlarmKey, Alarm] = {alarm.key: alarm for alarm in alarms}
         ended = (alarm for alarm in self._alarms.values() if alarm.ended_ms is not None)
-        self._ended = dict.fromkeys(one.key for one in sorted(ended, key=_ended_ms))
-        """Those of the list that ended, the first to end first."""
+        self._ended = OrderedDict.fromkeys(one.key for one in sorted(ended, key=_ended_ms))
+        """Those of the list that ended, the first to end first. A plain dictionary whose first key
+        is removed again and again looks for the next first one ever longer."""
         self.history: deque[Alarm] = deque(history, maxlen=HISTORY_MAX)
         """Those that ended and were acknowledged, the newest last."""
         self.next_id: int = next_id
