@@ -16,7 +16,7 @@ from slipring.status.requests import PublisherStatus
 from tests.console.fake_table import FakeTable
 
 NAMES = ["jet/cell/10", "jet/cell/2", "jet/Engine/rpm", "jet", "plant.1/a", "left wing/b"]
-EVERYBODY = cast("Any", SimpleNamespace(watched="all", plan=1))
+EVERYBODY = cast("Any", SimpleNamespace(watched="all", plan=1, key=()))
 
 
 def publishers(_: int) -> list[PublisherStatus]:
@@ -209,3 +209,14 @@ def test_branches_are_the_levels_below_a_path_with_their_counts() -> None:
     ]
     assert [one["level"] for one in branches_of(names, "")] == ["x"]
     assert branches_of(names, "nothing") == []
+
+
+async def test_a_search_has_a_bounded_number_of_words() -> None:
+    """Each is looked for in every name."""
+    catalog = Catalog(table().ask)
+    await catalog.refresh()
+    for words in ("e " * 17, "+/# " * 17, "unit:a " * 9 + "type:b " * 8):
+        question = RowSearch(words)
+        answer = await Finder(catalog, publishers).found(CatalogView(catalog, EVERYBODY), question)
+        assert (list(answer.positions), answer.problem) == ([], "A search has at most 16 words.")
+    assert await found(table(), "e " * 16) == await found(table(), "e")

@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -12,6 +13,8 @@ import httpx
 import pytest
 
 from slipring import AlarmLimits, Parameter, sync
+from slipring.console import grafana
+from tests.console.fake_table import FakeTable
 from tests.running_broker import PATIENCE_S, RunningBroker, broker_in
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "grafana"
@@ -137,3 +140,15 @@ def test_the_metrics_that_it_draws_are_there(flying: RunningBroker) -> None:
     drawn = re.findall(r"slipring_[a-z_]+", json.dumps(DASHBOARD["panels"]))
     assert drawn
     assert set(drawn) <= families
+
+
+def test_who_may_watch_some_parameters_is_told_of_these_though_others_come_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(grafana, "VALUES_SHOWN", 2)
+    table = FakeTable("a/1", "a/2", "a/3", "b/1", "a/4", "b/2")
+    broker: Any = SimpleNamespace(engine=SimpleNamespace(ask_table=table.ask))
+    visitor: Any = SimpleNamespace(may_watch_each=lambda names: [one[0] == "b" for one in names])
+    rows = grafana._listed(broker, visitor, "#", 2)
+    assert [row["name"] for row in rows] == ["b/1", "b/2"]
+    assert [row["name"] for row in grafana._listed(broker, visitor, "#", 1)] == ["b/1"]

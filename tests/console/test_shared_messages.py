@@ -22,6 +22,7 @@ class Watcher:
     def __init__(self, *starts: str) -> None:
         self.starts = starts
         self.watched = "all" if "" in starts else "some"
+        self.key = starts
 
     def may_watch_each(self, topics: list[str]) -> list[bool]:
         return [topic.startswith(self.starts) for topic in topics]
@@ -73,7 +74,8 @@ def test_pages_that_show_the_same_lists_share_a_message_wherever_they_are_in_oth
         return told, LivePosition(9, 9)
 
     monkeypatch.setattr(shared_messages, "live_message", made)
-    messages = SharedMessages(SimpleNamespace(), lambda: 1.0)  # type: ignore[arg-type]
+    broker: Any = SimpleNamespace(alarms=SimpleNamespace(board=AlarmBoard()))
+    messages = SharedMessages(broker, lambda: 1.0)
     everybody: Any = Watcher("")
     clients, values = frozenset({"clients"}), frozenset({"values"})
     ends = [

@@ -20,8 +20,13 @@ Json = dict[str, Any]
 class Everybody:
     """A visitor who may watch everything."""
 
-    watched = "all"
-    plan = 1
+    def __init__(self) -> None:
+        self.watched = "all"
+        self.plan = 1
+        self.key: tuple[object, ...] = ()
+
+    def may_watch_each(self, names: list[str]) -> list[bool]:
+        return [self.watched == "all"] * len(names)
 
 
 class Somebody:
@@ -31,10 +36,11 @@ class Somebody:
     plan = 1
 
     def __init__(self, start: str) -> None:
-        self.asker: tuple[str, list[str], list[str], str] = (start, [], [], "")
+        self.start = start
+        self.key = (1, start)
 
     def may_watch_each(self, names: list[str]) -> list[bool]:
-        return [name.startswith(self.asker[0]) for name in names]
+        return [name.startswith(self.start) for name in names]
 
 
 class Pages:
@@ -170,6 +176,41 @@ async def test_who_may_watch_some_topics_is_sent_and_told_of_those_alone() -> No
     refused = await look(pages.open("publisher:x", visitor=Somebody("a")))
     assert refused["matching"] == 0
     assert "watch everything" in refused["problem"]
+
+
+async def test_who_loses_rights_takes_no_rows_from_others_who_see_the_same() -> None:
+    table = FakeTable("a", "b")
+    table.values = {"a": 1, "b": 2}
+    pages = Pages(table)
+    first = Everybody()
+    opened, stays = pages.open(visitor=first), pages.open()
+    await look(opened)
+    assert names(await look(stays)) == ["a", "b"]
+    first.watched, first.plan, first.key = "nothing", 2, (2, "first")
+    table.values["a"] = 3
+    told = await look(stays)
+    assert (told["matching"], told["parameters"], values(told)) == (2, 2, [3])
+
+
+async def test_a_search_is_not_made_again_while_nothing_has_changed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("slipring.console.finding.FOUND_MAX", 1)
+    table = FakeTable("a", "b")
+    pages = Pages(table)
+    found: list[RowSearch] = []
+    find = Finder._find
+
+    def counted(*asked: Any) -> Any:
+        found.append(asked[3])
+        return find(*asked)
+
+    monkeypatch.setattr(Finder, "_find", counted)
+    several = [pages.open(search) for search in ("a", "b", "c")]
+    for _ in range(3):
+        for watch in several:
+            await look(watch)
+    assert len(found) == 3, "other pages with other searches displaced the answer"
 
 
 async def test_values_that_do_not_fit_into_an_answer_come_with_the_next() -> None:

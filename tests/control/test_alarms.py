@@ -1,16 +1,19 @@
 """The board of alarms: who did what, what leaves it, and its bounds; the file, and the events."""
 
 import asyncio
+import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from slipring.control import Broker, alarm_board, alarm_keeper
 from slipring.control.alarm import LimitEvent
-from slipring.control.alarm_board import ALARMS_MAX, HISTORY_MAX, AlarmBoard
+from slipring.control.alarm_board import ALARMS_MAX, COMMENTS_ALL_MAX, HISTORY_MAX, AlarmBoard
 from slipring.control.alarm_keeper import AlarmKeeper
-from slipring.control.alarm_store import AlarmStore, encoded
+from slipring.control.alarm_store import AlarmStore, encoded, rows_of
 from slipring.control.config import load_config
 from slipring.errors import AlarmError
 
@@ -73,7 +76,7 @@ def test_beyond_the_bound_those_leave_that_ended_first(monkeypatch: pytest.Monke
     for number in range(3):
         board.take(event(f"p{number}"))
     assert board.take(event("late")) is None
-    assert (board.lacks_some, board.unlisted, len(board.alarms)) == (True, 1, 3)
+    assert (board.lacks_some, len(board.alarms)) == (True, 3)
     board.take(event("p1", 5, began=False))
     board.take(event("p0", 6, began=False))
     assert board.take(event("late")) is not None
@@ -111,7 +114,7 @@ def test_the_file_gives_back_what_was_written(tmp_path: Path) -> None:
     board.acknowledge([first], "anna", 3, "ä")
     board.take(event(first.parameter, 4, began=False))
     board.shelve([second], "otto", 9)
-    AlarmStore(tmp_path / "data").write(encoded(board))
+    AlarmStore(tmp_path / "data").write(encoded(rows_of(board)))
     read = AlarmStore(tmp_path / "data").read()
     assert (read.alarms, [*read.history]) == (board.alarms, [*board.history])
     assert read.next_id == board.next_id
@@ -131,6 +134,69 @@ def test_a_damaged_file_is_refused_and_set_aside(tmp_path: Path, content: bytes)
         store.read()
     assert store.set_aside().read_bytes() == content
     assert store.read().alarms == []
+
+
+@pytest.mark.parametrize(
+    ("field", "wrong"),
+    [("value", "hot"), ("since_ns", 2**70), ("since_ns", True), ("parameter", "\ud800"),
+     ("ended_ms", "noon"), ("shelved_until_ms", "soon"), ("shelved_until_ms", math.inf),
+     ("value", math.nan), ("times", "x"), ("acknowledged_by", ["anna"]),
+     ("comments", [{"at_ms": "noon", "by": "anna", "text": "x"}]),
+     ("comments", [{"at_ms": 1, "by": "anna", "text": "\ud800"}])],
+)  # fmt: skip
+def test_a_file_with_what_no_alarm_has_is_refused(
+    tmp_path: Path, field: str, wrong: object
+) -> None:
+    board = AlarmBoard()
+    board.take(event())
+    rows = rows_of(board)
+    rows["alarms"][0][field] = wrong
+    store = AlarmStore(tmp_path)
+    store.file.write_text(json.dumps(rows))
+    with pytest.raises(AlarmError, match=r"alarms\.json is damaged"):
+        store.read()
+    rows["next_id"], rows["alarms"] = math.inf, []
+    store.file.write_text(json.dumps(rows))
+    with pytest.raises(AlarmError, match="next_id"):
+        store.read()
+
+
+def test_an_infinite_value_is_kept_and_shown_as_none(tmp_path: Path) -> None:
+    board = AlarmBoard()
+    board.take(event()._replace(value=math.inf))
+    AlarmStore(tmp_path).write(encoded(rows_of(board)))
+    [alarm] = AlarmStore(tmp_path).read().alarms
+    assert alarm.value == math.inf
+    assert json.loads(json.dumps(alarm.shown(), allow_nan=False))["value"] is None
+
+
+def test_a_value_that_came_back_for_a_moment_does_not_begin_an_alarm_again() -> None:
+    board = AlarmBoard()
+    board.take(event())
+    board.acknowledge(board.alarms, "anna", 5, "")
+    # Within the off delay it was in, and out again: the series is another one, the event is not.
+    assert board.take_standing([event()._replace(since_ns=9 * MS)], 10) == []
+    assert [(one.times, one.acknowledged_by) for one in board.alarms] == [(1, "anna")]
+
+
+def test_alarms_without_room_do_not_each_walk_through_the_list() -> None:
+    board = AlarmBoard()
+    board.take_standing([event(f"p{number}") for number in range(ALARMS_MAX)], 1)
+    board._alarms = _Uncounted(board._alarms)
+    board.take_standing([event(f"p{number}") for number in range(3 * ALARMS_MAX)], 2)
+    assert board.lacks_some
+    assert board._alarms.walks < 5
+
+
+def test_all_alarms_together_have_a_bounded_number_of_comments() -> None:
+    board = AlarmBoard()
+    for number in range(COMMENTS_ALL_MAX // 10 + 1):
+        board.take(event(f"p{number}"))
+    for _ in range(9):
+        board.comment(board.alarms, "anna", 1, "seen")
+    with pytest.raises(AlarmError, match="all alarms together have at most 5,000 comments"):
+        board.acknowledge(board.alarms, "anna", 1, "seen")
+    assert not any(one.is_acknowledged for one in board.alarms)
 
 
 @pytest.fixture
@@ -164,11 +230,11 @@ def test_an_alarm_of_an_earlier_run_ends_if_nobody_declares_its_parameter(
 ) -> None:
     board = AlarmBoard()
     board.take(event())
-    AlarmStore(tmp_path).write(encoded(board))
+    AlarmStore(tmp_path).write(encoded(rows_of(board)))
     keeper = AlarmKeeper(broker.engine, tmp_path, lambda *_: None)
     keeper.poll(5 * MS, keeper._started_s + alarm_keeper.RESTORED_S - 1)
     assert [alarm.state for alarm in keeper.board.alarms] == ["active"]
-    keeper.poll(9 * MS, keeper._started_s + alarm_keeper.RESTORED_S)
+    keeper.poll(9 * MS, keeper._started_s + alarm_keeper.RESTORED_S + 1)
     assert [alarm.ended_ms for alarm in keeper.board.alarms] == [9]
 
 
@@ -181,6 +247,48 @@ def test_a_disk_that_takes_nothing_stops_nobody(broker: Broker, tmp_path: Path) 
     (tmp_path / "alarms.json").rmdir()
     asyncio.run(keeper.save())
     assert [alarm.acknowledged_by for alarm in AlarmStore(tmp_path).read().alarms] == ["anna"]
+
+
+def test_all_that_stands_is_compared_at_intervals_that_its_cost_sets(
+    broker: Broker, tmp_path: Path
+) -> None:
+    keeper = AlarmKeeper(broker.engine, tmp_path, lambda *_: None)
+    feed = keeper._feed = _Behind(2_000)  # type: ignore[assignment]
+    now_s = keeper._started_s
+    keeper.poll(1, now_s)
+    keeper.poll(2, now_s)
+    assert feed.compared == 1
+    keeper.poll(3, now_s + 60)
+    assert feed.compared == 2
+
+
+class _Uncounted(dict[Any, Any]):
+    """A dictionary that counts who walks through it."""
+
+    walks = 0
+
+    def values(self) -> Any:
+        self.walks += 1
+        return super().values()
+
+    def items(self) -> Any:
+        self.walks += 1
+        return super().items()
+
+
+class _Behind:
+    """An engine that loses events all the time."""
+
+    def __init__(self, count: int) -> None:
+        self.events = [event(f"p{number}") for number in range(count)]
+        self.compared = 0
+
+    def take(self) -> tuple[list[LimitEvent], int]:
+        return [], 1
+
+    def standing(self) -> list[LimitEvent]:
+        self.compared += 1
+        return self.events
 
 
 class _Flood:

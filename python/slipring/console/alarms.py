@@ -15,12 +15,13 @@ from starlette.routing import BaseRoute, Route
 from slipring.console.json_body import Refused
 from slipring.console.operating import asker, operator_body
 from slipring.console.operation import operation
+from slipring.console.shown_alarms import HISTORY, ShownAlarms, watched
 from slipring.console.visitor import Visitor
 from slipring.control import Broker
 from slipring.control.alarm import COMMENT_CHARACTERS_MAX, Alarm
-from slipring.control.alarm_board import STATES, summed
+from slipring.control.alarm_board import STATES
 from slipring.errors import AlarmError
-from slipring.status.alarms import AlarmsMessage, AlarmSummary
+from slipring.status.alarms import AlarmsMessage
 from slipring.status.answers import AlarmsDone
 from slipring.status.asked import (
     AcknowledgeBody,
@@ -30,15 +31,12 @@ from slipring.status.asked import (
     ShelveBody,
 )
 
-ALARMS_SHOWN = 1_000
-"""Alarms of one answer, at most."""
 NAMED_MAX = 1_000
 """Alarms of one request, at most."""
 NAMED_IN_AUDIT = 5
 """Alarms that a record of the audit names; of the others it has the number."""
 SHELVE_S_MAX = 7 * 86_400
 ID_CHARACTERS_MAX = 32
-HISTORY = "history"
 NO_STATE = f"state is one of {', '.join(STATES)} and {HISTORY}\n"
 NO_IDS = f'send JSON: {{"ids": ["..."]}}, at most {NAMED_MAX} of them\n'
 NO_SECONDS = f'send how long: {{"seconds": 600}}, more than 0 and at most {SHELVE_S_MAX}\n'
@@ -79,17 +77,14 @@ class _Asked:
 def alarm_routes(broker: Broker) -> list[BaseRoute]:
     """List alarms, and let operators act on them."""
     board = broker.alarms.board
+    shown = ShownAlarms(board)
 
     @operation("Alarms; unacknowledged and active ones first.", AlarmsMessage, query=AlarmsQuery)
     async def listed(request: Request) -> Response:
         state = request.query_params.get("state")
         if state not in {None, HISTORY, *STATES}:
             return PlainTextResponse(NO_STATE, 400)
-        every = [*reversed(board.history)] if state == HISTORY else board.alarms
-        wanted = STATES.get(state or "", _any)
-        found = watched([alarm for alarm in every if wanted(alarm)], _visitor(request))
-        shown = [alarm.shown() for alarm in found[:ALARMS_SHOWN]]
-        return JSONResponse({"revision": board.revision, "total": len(found), "alarms": shown})
+        return Response(shown.text(state, _visitor(request)), media_type="application/json")
 
     def acting(name: str, body: type, verb: str, act: Callable[[_Asked, float], str]) -> Route:
         @operation(f"Alarms are {verb}.", AlarmsDone, body=body)
@@ -138,18 +133,6 @@ def alarm_routes(broker: Broker) -> list[BaseRoute]:
     ]
 
 
-def watched(alarms: Sequence[Alarm], visitor: Visitor) -> list[Alarm]:
-    """Those alarms whose parameters a visitor may watch."""
-    seen = visitor.may_watch_each([alarm.parameter for alarm in alarms])
-    return [alarm for alarm, is_seen in zip(alarms, seen, strict=True) if is_seen]
-
-
-def alarm_summary(broker: Broker, visitor: Visitor) -> AlarmSummary:
-    """How many alarms there are that a visitor may watch."""
-    board = broker.alarms.board
-    return summed(watched(board.alarms, visitor), board.revision)
-
-
 def _visitor(request: Request) -> Visitor:
     visitor: Visitor = request.scope["proof"].visitor
     return visitor
@@ -172,10 +155,6 @@ async def _asked(request: Request, broker: Broker) -> _Asked | Refused:
     known = {alarm.id for alarm in alarms}
     by = visitor.name or f"somebody at {request.client.host if request.client else 'this machine'}"
     return _Asked(alarms, [one for one in ids if one not in known], by, read)
-
-
-def _any(_: Alarm) -> bool:
-    return True
 
 
 def _is_id(one: object) -> bool:

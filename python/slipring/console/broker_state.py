@@ -39,6 +39,8 @@ LAKE_S = 5.0
 def state_routes(broker: Broker) -> list[BaseRoute]:
     """Health, clients, topics, storage."""
     engine, index, lake = broker.engine, TopicIndex(broker.engine.values), LakeLook(broker)
+    looking = asyncio.Lock()
+    """Topics are looked through one at a time: who asks takes one thread from others, not all."""
 
     @operation("Whether the broker is well: readiness with reasons, ages, drops.", HealthMessage)
     async def health(_: Request) -> Response:
@@ -70,7 +72,8 @@ def state_routes(broker: Broker) -> list[BaseRoute]:
         if silence := await silent(broker):
             return silence
         seen = proof_of(request).visitor.may_watch_each
-        page = await asyncio.to_thread(index.page, wanted, asked.get("after"), most, seen)
+        async with looking:
+            page = await asyncio.to_thread(index.page, wanted, asked.get("after"), most, seen)
         return JSONResponse(page)
 
     @operation("The journal with its consumers and archive, and the lake.", StorageMessage)

@@ -11,6 +11,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias
 
 from slipring.status.description import part
@@ -48,6 +49,11 @@ class Columns:
     """By position, of those that have limits."""
     positions: dict[int, int] = field(default_factory=dict)
     """Of each index its position."""
+
+    @cached_property
+    def folded(self) -> list[str]:
+        """The names without a difference of case, made for the first search."""
+        return [name.casefold() for name in self.names]
 
 
 class Catalog:

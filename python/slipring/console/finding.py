@@ -1,6 +1,6 @@
 """What a search finds, in order. Pages that ask the same share one answer.
 
-Never searches a large table on the event loop.
+Never searches on the event loop.
 """
 
 import asyncio
@@ -8,10 +8,10 @@ import time
 from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from slipring.console.catalog import PAGE, Catalog, Columns
+from slipring.console.catalog import Catalog, Columns
 from slipring.console.census import Census, Censuses
 from slipring.console.narrowing import CatalogView
 from slipring.console.search_words import STATES, Search, filter_pattern, read_search
@@ -48,6 +48,10 @@ class Found:
 
     positions: Positions
     columns: Columns
+    total: int = 0
+    """How many parameters the visitor may see."""
+    key: object = None
+    """The same as long as the answer is."""
     problem: str | None = None
     """Why nothing can be found, for a person."""
 
@@ -61,27 +65,34 @@ class Finder:
         self._publishers = publishers
         self._censuses = Censuses(catalog)
         self._finding = asyncio.Lock()
-        """Large tables are searched one at a time."""
+        """One search at a time, on a thread."""
         self._kept: OrderedDict[object, Found] = OrderedDict()
 
-    async def found(self, view: CatalogView, question: RowSearch) -> Found:
-        """The parameters that a visitor may see and that the question is about."""
+    async def found(
+        self, view: CatalogView, question: RowSearch, before: Found | None = None
+    ) -> Found:
+        """The parameters that a visitor may see and that the question is about.
+
+        `before` is what this page was answered before: the same again if nothing has changed.
+        """
         columns, search = self.catalog.columns, read_search(question.search)
         if problem := search.problem or _refusal(search, view):
-            return Found((), columns, problem)
+            search = Search(problem=problem)
         census = await self._census(search, question.sort)
         second = int(time.monotonic()) if search.publishers else None
         key = (view.key, question, self.catalog.revision, census and census.number, second)
+        if before is not None and before.key == key:
+            return before
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key]
-        if len(columns.names) <= PAGE:
-            return self._keep(key, self._find(columns, view, question, search, census))
         async with self._finding:
             if key in self._kept:
                 return self._kept[key]
             found = await asyncio.to_thread(self._find, columns, view, question, search, census)
-            return self._keep(key, found)
+            if view.key != key[0]:  # other rules came meanwhile: it is nobody else's answer
+                return found
+            return self._keep(key, replace(found, key=key))
 
     async def _census(self, search: Search, sort: str) -> Census | None:
         is_needed = search.states or sort.lstrip("-") in ("state", "age")
@@ -102,6 +113,9 @@ class Finder:
         census: Census | None,
     ) -> Found:
         positions = view.positions(columns)
+        total = len(positions)
+        if search.problem:
+            return Found((), columns, total, problem=search.problem)
         if search != Search():
             positions = _narrowed(positions, columns, search, census)
         if search.publishers:
@@ -112,7 +126,7 @@ class Finder:
             positions = _marked(positions, columns, question)
         if isinstance(positions, list):
             positions = array("I", positions)
-        return Found(positions, columns)
+        return Found(positions, columns, total)
 
     def _declared(self, columns: Columns, wanted: Sequence[str]) -> set[int]:
         """The positions that publishers declared whose identifier has one of these parts."""
@@ -146,7 +160,7 @@ def _narrowed(
         wanted = bytes(STATES.index(state) for state in search.states)
         found = [one for one in found if census.states[one] in wanted]
     for text in search.texts:
-        found = [one for one in found if text in columns.names[one].casefold()]
+        found = [one for one in found if text in columns.folded[one]]
     if search.filters:
         matches = [filter_pattern(one).fullmatch for one in search.filters]
         found = [one for one in found if any(match(columns.names[one]) for match in matches)]

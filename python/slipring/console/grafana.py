@@ -37,12 +37,16 @@ WIDTH = 800
 SPAN_MS = 300_000
 """How much is answered if nothing is said."""
 VALUES_SHOWN = 1_000
+LOOKED_AT_MAX = 20_000
+"""Parameters that are looked at for those that a visitor may watch."""
 SERIES_MAX = 24
 NO_NAME = f"ask for 1 to {SERIES_MAX} parameters, each as name= or var-name=\n"
 
 
 def grafana_routes(broker: Broker, desk: HistoryDesk) -> list[BaseRoute]:
     """Series and current values, as rows."""
+    looking = asyncio.Lock()
+    """One at a time: who asks takes one thread from others, not all."""
 
     @operation(
         "Series as rows, for Grafana's data source Infinity.",
@@ -86,9 +90,11 @@ def grafana_routes(broker: Broker, desk: HistoryDesk) -> list[BaseRoute]:
         if silence := await silent(broker):
             return silence
         visitor = proof_of(request).visitor
-        return JSONResponse(
-            await asyncio.to_thread(_values, broker, visitor, filter_, min(most, VALUES_SHOWN))
-        )
+        async with looking:
+            rows = await asyncio.to_thread(
+                _values, broker, visitor, filter_, min(most, VALUES_SHOWN)
+            )
+        return JSONResponse(rows)
 
     return [Route("/api/grafana/series", series), Route("/api/grafana/values", values)]
 
@@ -129,15 +135,28 @@ def _rows(told: dict[str, Any]) -> Iterator[GrafanaPoint]:
 
 
 def _values(broker: Broker, visitor: Visitor, filter_: str, most: int) -> list[GrafanaValue]:
-    listed = _ask(broker, "list", {"filter": filter_, "count": most})["parameters"] if most else []
-    may = visitor.may_watch_each([row["name"] for row in listed])
-    rows = [row for row, is_seen in zip(listed, may, strict=True) if is_seen]
+    rows = _listed(broker, visitor, filter_, most) if most else []
     told = (
         _ask(broker, "values", {"names": [row["name"] for row in rows]})["values"] if rows else []
     )
     types = {row["index"]: row["type"] for row in rows}
     samples = {row["index"]: sample_of(row, types[row["index"]]) for row in told}
     return [_value(row, samples.get(row["index"])) for row in rows]
+
+
+def _listed(broker: Broker, visitor: Visitor, filter_: str, most: int) -> list[dict[str, Any]]:
+    """The first parameters that a visitor may watch: those of others may come before them."""
+    found: list[dict[str, Any]] = []
+    start: int | None = 0
+    for _ in range(LOOKED_AT_MAX // VALUES_SHOWN):
+        page = _ask(broker, "list", {"filter": filter_, "from": start, "count": VALUES_SHOWN})
+        may = visitor.may_watch_each([row["name"] for row in page["parameters"]])
+        seen = zip(page["parameters"], may, strict=True)
+        found += [row for row, is_seen in seen if is_seen]
+        start = page["next"]
+        if start is None or len(found) >= most:
+            break
+    return found[:most]
 
 
 def _value(row: dict[str, Any], sample: Any) -> GrafanaValue:

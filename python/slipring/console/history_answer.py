@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from slipring.console.shared_rows import BYTES_SHOWN, EXACT_MAX, TEXT_SHOWN
+from slipring.console.shared_rows import EXACT_MAX, TEXT_SHOWN
 from slipring.history.buckets import Times
 from slipring.history.question import KnownParameter
-from slipring.history.series import HistoryAnswer, Series
+from slipring.history.series import HistoryAnswer, Series, shown_bytes
 
 Json = dict[str, Any]
 NS_PER_MS = 1_000_000
@@ -29,7 +29,8 @@ def history_text(answer: HistoryAnswer) -> bytes:
 
 
 def _encoded(told: Json) -> bytes:
-    return json.dumps(told, separators=(",", ":"), allow_nan=False).encode()
+    text = json.dumps(told, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+    return text.encode(errors="replace")
 
 
 def series_json(series: Series) -> Json:
@@ -62,7 +63,7 @@ def milliseconds(times_ns: Times) -> list[float]:
 def shown_value(value: Any) -> Any:
     """One value for the page: bytes in hex, long texts cut, large integers as text."""
     if isinstance(value, bytes):
-        return shown_hex(value)
+        return shown_bytes(value, len(value))
     if isinstance(value, bool):
         return value
     if isinstance(value, int):
@@ -70,12 +71,6 @@ def shown_value(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value[:TEXT_SHOWN] if isinstance(value, str) else value
-
-
-def shown_hex(value: bytes) -> str:
-    """The first bytes in hex, and the number of bytes if there are more."""
-    first = value[:BYTES_SHOWN].hex()
-    return first if len(value) <= BYTES_SHOWN else f"{first}… ({len(value):,} bytes)"
 
 
 def numbers(values: np.ndarray) -> list[float | None]:

@@ -3,7 +3,6 @@
 Reading is done on threads, a few at a time; pages that ask for the same share one reading.
 """
 
-import asyncio
 import json
 import time
 from collections.abc import Callable, Sequence
@@ -51,7 +50,7 @@ def history_routes(broker: Broker, desk: HistoryDesk) -> list[BaseRoute]:
         refusals=(404,),
     )
     async def series(request: Request) -> Response:
-        asked = await _series_asked(broker, history, request)
+        asked = await _series_asked(broker, desk, request)
         if isinstance(asked, Response):
             return asked
         question, known = asked
@@ -60,7 +59,7 @@ def history_routes(broker: Broker, desk: HistoryDesk) -> list[BaseRoute]:
 
     @operation("The same series as CSV.", "text/csv", query=HistoryQuery, refusals=(404,))
     async def as_csv(request: Request) -> Response:
-        asked = await _series_asked(broker, history, request)
+        asked = await _series_asked(broker, desk, request)
         if isinstance(asked, Response):
             return asked
         question, known = asked
@@ -79,7 +78,7 @@ def history_routes(broker: Broker, desk: HistoryDesk) -> list[BaseRoute]:
             at_ns = time_ns(request.query_params, "at_ms")
         except WrongRequest as wrong:
             return PlainTextResponse(f"{wrong}\n", 400)
-        known = await _known(broker, history, request, names)
+        known = await _known(broker, desk, request, names)
         if isinstance(known, Response):
             return known
         key = ("values", names, at_ns)
@@ -114,19 +113,19 @@ async def _answered(desk: HistoryDesk, key: object, read: Callable[[], bytes]) -
 
 
 async def _series_asked(
-    broker: Broker, history: History, request: Request
+    broker: Broker, desk: HistoryDesk, request: Request
 ) -> tuple[HistoryQuestion, Known] | Response:
     """What a request for series asks, and the definitions; or the refusal."""
     try:
         question = history_question(request.query_params)
     except WrongRequest as wrong:
         return PlainTextResponse(f"{wrong}\n", 400)
-    known = await _known(broker, history, request, question.names)
+    known = await _known(broker, desk, request, question.names)
     return known if isinstance(known, Response) else (question, known)
 
 
 async def _known(
-    broker: Broker, history: History, request: Request, names: Sequence[str]
+    broker: Broker, desk: HistoryDesk, request: Request, names: Sequence[str]
 ) -> Known | Response:
     """The definitions of the names; or why they are not for this visitor."""
     try:
@@ -139,7 +138,10 @@ async def _known(
     visitor: Visitor = proof_of(request).visitor
     seen = visitor.may_watch_each(names)
     asked = [name for name, is_seen in zip(names, seen, strict=True) if is_seen]
-    known = await asyncio.to_thread(history.definitions, asked)
+    try:
+        known = await desk.known(asked) if asked else {}
+    except Busy:
+        return PlainTextResponse(FULL, 503, {"retry-after": "1"})
     unknown = [name for name in names if name not in known]
     if unknown:
         others = f", and {len(unknown) - 1} more" if len(unknown) > 1 else ""

@@ -84,10 +84,7 @@ class CatalogView:
     @property
     def key(self) -> tuple[object, ...]:
         """The same for all who may watch the same by the plan in force."""
-        if self.is_whole:
-            return ()
-        user, roles, claims, client_id = self._visitor.asker
-        return self._visitor.plan, user, tuple(roles), tuple(claims), client_id
+        return self._visitor.key
 
     def positions(self, columns: Columns) -> Sequence[int]:
         """The positions of the parameters that the visitor may watch, in the order of names."""

@@ -39,10 +39,14 @@ SECURITY = {
 
 def openapi_route() -> Route:
     """Answer with the description."""
+    made: list[str] = []
+    """Made once: the routes stay as they are, and anybody may ask."""
 
     @operation("This description.", "application/json")
     async def openapi(request: Request) -> Response:
-        return Response(document_text(request.app.routes), media_type="application/json")
+        if not made:
+            made.append(document_text(request.app.routes))
+        return Response(made[0], media_type="application/json")
 
     return Route(PATH, openapi)
 

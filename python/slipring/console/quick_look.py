@@ -88,13 +88,16 @@ class QuickLook:
 def quick_look_route(broker: Broker) -> Route:
     """The route of the quick look."""
     quick_look = QuickLook(broker)
+    looking = asyncio.Lock()
+    """One at a time: who asks takes one thread from others, not all."""
 
     @operation("What the first page draws.", QuickLookMessage)
     async def look(request: Request) -> Response:
         if silence := await silent(broker):
             return silence
         visitor = proof_of(request).visitor
-        return JSONResponse(await asyncio.to_thread(quick_look.look, visitor))
+        async with looking:
+            return JSONResponse(await asyncio.to_thread(quick_look.look, visitor))
 
     return Route("/api/quick-look", look)
 

@@ -89,8 +89,7 @@ class SamplesPage:
             is_other = not self._broker.pulse.is_busy and await self._choose()
             now_s = loop.time()
             if is_other or self._feed.revision != self._seen or now_s - sent_s >= BEAT_S:
-                seen = self._feed.revision
-                text = self._feed.message(self._watched, self._seen)
+                text, seen = await self._feed.message(self._watched, self._seen)
                 if is_other:
                     text = _with(text, self._left_out)
                 await send(self._socket, text)
@@ -118,10 +117,8 @@ class SamplesPage:
         names, step_ns = wanted[0]
         may = visitor.may_watch_each(names)
         seen = [name for name, is_seen in zip(names, may, strict=True) if is_seen]
-        known = await asyncio.to_thread(self._feed.history.definitions, seen)
-        self._feed.leave(self._watched.names)
-        accepted = self._feed.watch(known)
-        await asyncio.to_thread(self._feed.history.begin, accepted, known)
+        self.leave()
+        accepted = await self._feed.begin(seen)
         self._watched, self._chosen_for = Watched(tuple(accepted), step_ns), wanted
         self._left_out = [name for name in names if name not in accepted]
         self._seen = -1

@@ -14,6 +14,9 @@ STATES = ("critical", "warning", "bad", "uncertain", "stale", "none", "good")
 MEANT = {"limit": ("critical", "warning")} | {state: (state,) for state in STATES}
 """The words after `state:`, and the states that they mean."""
 
+WORDS_MAX = 16
+"""Words of one search: each is looked for in every name."""
+
 _WORD = re.compile(
     r'(?:(unit|publisher|state|type|name):)?(?:"(.*?)"(?=\s|$)|(\S+))', re.DOTALL | re.IGNORECASE
 )
@@ -43,6 +46,8 @@ def read_search(text: str) -> Search:
         if kind == "name":
             kind = "filter" if is_filter(word) else ""
         found.setdefault(kind, []).append(word if kind == "filter" else word.casefold())
+    if sum(map(len, found.values())) > WORDS_MAX:
+        return Search(problem=f"A search has at most {WORDS_MAX} words.")
     states = found.get("state", [])
     unknown = next((state for state in states if state not in MEANT), None)
     return Search(

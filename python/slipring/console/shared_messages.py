@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-from slipring.console.alarms import alarm_summary
 from slipring.console.live_message import PARTS, LivePosition, Parts, live_message
 from slipring.console.narrowing import narrowed
+from slipring.console.shown_alarms import ShownAlarms
 from slipring.console.visitor import Visitor
 from slipring.control import Broker
 from slipring.status.message import LiveMessage
@@ -39,6 +39,7 @@ class SharedMessages:
 
     def __init__(self, broker: Broker, now_s: Callable[[], float] = time.monotonic) -> None:
         self._broker = broker
+        self._alarms = ShownAlarms(broker.alarms.board)
         self._now_s = now_s
         self._fresh_until_s = 0.0
         self._made: dict[tuple[LivePosition, Parts], _Made] = {}
@@ -55,7 +56,7 @@ class SharedMessages:
         if visitor.watched == "all":
             return made.text, position
         told = narrowed(made.told, visitor)
-        told["alarms"] = alarm_summary(self._broker, visitor)
+        told["alarms"] = self._alarms.summary(visitor)
         return _encoded(told), position
 
     def _message(self, seen: LivePosition, parts: Parts) -> _Made:

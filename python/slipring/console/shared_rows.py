@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 
 from slipring.console.finding import Finder, Found, RowSearch
 from slipring.console.narrowing import CatalogView
+from slipring.console.turns import Turns
 from slipring.status.parameters import ParameterDefinition, ParameterSample, ParametersMessage
 
 ROWS_MAX = 200
@@ -32,12 +33,10 @@ Json = dict[str, Any]
 class SharedRows:
     """Some rows of one answer. Each change has a number: a page is sent all that it missed."""
 
-    def __init__(
-        self, finder: Finder, view: CatalogView, asked: tuple[RowSearch, int, int]
-    ) -> None:
+    def __init__(self, finder: Finder, turns: Turns, asked: tuple[RowSearch, int, int]) -> None:
         """Nothing is read yet."""
         self._finder = finder
-        self._view = view
+        self._turns = turns
         self._question, self._first, self._count = asked
         self._number = 0
         self._fresh_until_s = 0.0
@@ -53,19 +52,30 @@ class SharedRows:
         """What was made for pages since the newest change, by what they had."""
         self._at_ms = 0.0
 
-    async def after(self, seen: int | None) -> tuple[str, int]:
-        """The message for a page that has all up to a change, as JSON; and the new number."""
+    async def after(self, seen: int | None, view: CatalogView) -> tuple[str, int]:
+        """The message for a page that has all up to a change, as JSON; and the new number.
+
+        Read as this page may see it: who opened the rows first may have lost rights meanwhile.
+        """
         async with self._reading:
             if time.monotonic() >= self._fresh_until_s:
-                await self._read()
+                await self._finder.catalog.refresh()
+                found = await self._finder.found(view, self._question, self._found)
+                async with self._turns.turn():
+                    self._read(found)
+                    return self._text(seen), self._number
+            if seen not in self._texts:
+                async with self._turns.turn():
+                    return self._text(seen), self._number
+            return self._texts[seen], self._number
+
+    def _text(self, seen: int | None) -> str:
         if seen not in self._texts:
             message = self._message(-1 if seen is None else seen)
             self._texts[seen] = json.dumps(message, separators=(",", ":"))
-        return self._texts[seen], self._number
+        return self._texts[seen]
 
-    async def _read(self) -> None:
-        await self._finder.catalog.refresh()
-        found = await self._finder.found(self._view, self._question)
+    def _read(self, found: Found) -> None:
         self._number += 1
         self._texts = {}
         self._at_ms = time.time_ns() / 1e6
@@ -120,7 +130,7 @@ class SharedRows:
             "search": self._question.search,
             "sort": self._question.sort,
             "first": self._first,
-            "parameters": len(self._view.positions(found.columns)) if found else 0,
+            "parameters": found.total if found else 0,
             "matching": len(found.positions) if found else 0,
             "problem": found.problem if found else None,
             "definitions": self._definitions if is_new else None,
@@ -134,6 +144,7 @@ class RowsInView:
     def __init__(self, finder: Finder) -> None:
         """Nobody looks."""
         self._finder = finder
+        self._turns = Turns()
         self._looked_at = WeakValueDictionary[object, SharedRows]()
 
     def at(self, view: CatalogView, question: RowSearch, first: int, count: int) -> SharedRows:
@@ -141,7 +152,7 @@ class RowsInView:
         key = (view.key, question, first, count)
         rows = self._looked_at.get(key)
         if rows is None:
-            rows = SharedRows(self._finder, view, (question, first, count))
+            rows = SharedRows(self._finder, self._turns, (question, first, count))
             self._looked_at[key] = rows
         return rows
 

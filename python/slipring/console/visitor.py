@@ -64,6 +64,14 @@ class Visitor:
         """The number of the plan in force: what was made for an earlier one is out of date."""
         return self._engine.plans_applied
 
+    @property
+    def key(self) -> tuple[object, ...]:
+        """The same for all who may watch the same by the plan in force."""
+        if self.watched == "all":
+            return ()
+        user, roles, claims, client_id = self.asker
+        return self.plan, user, tuple(roles), tuple(claims), client_id
+
     def may(self, right: str, topic: str) -> bool:
         """Whether this is allowed on a topic, or in an area."""
         if not self.is_restricted:

@@ -54,7 +54,7 @@ class Watch:
         rows = self._all.at(self._view, asked.question, asked.first, asked.count)
         if rows is not self._rows:
             self._rows, self._seen = rows, None
-        text, self._seen = await rows.after(self._seen)
+        text, self._seen = await rows.after(self._seen, self._view)
         return text
 
 

@@ -3,7 +3,9 @@
 Plain values; knows neither clocks nor files.
 """
 
-from dataclasses import asdict, dataclass, field
+import math
+from dataclasses import dataclass, field, fields
+from types import NoneType
 from typing import Any, Literal, NamedTuple
 
 from slipring.alarms import LEVELS
@@ -37,6 +39,10 @@ class AlarmComment:
     at_ms: float
     by: str
     text: str
+
+    def row(self) -> dict[str, Any]:
+        """Its fields."""
+        return {"at_ms": self.at_ms, "by": self.by, "text": self.text}
 
 
 @dataclass(slots=True)
@@ -97,16 +103,24 @@ class Alarm:
         self.ended_ms = self.acknowledged_by = self.acknowledged_ms = None
         self.times += 1
 
+    def row(self) -> dict[str, Any]:
+        """Its fields as they are now; comments are not copied one by one: they never change."""
+        told = {name: getattr(self, name) for name in FIELDS}
+        return told | {"comments": [*self.comments]}
+
     def shown(self) -> dict[str, Any]:
-        """For the API."""
-        told = asdict(self)
-        del told["since_ns"], told["began_ns"]
-        since_ms, began_ms = self.since_ns / MS_NS, self.began_ns / MS_NS
+        """For the API, where JSON has no infinity."""
+        told = {
+            name: getattr(self, name) for name in FIELDS if name not in ("since_ns", "began_ns")
+        }
+        is_finite = self.value is None or math.isfinite(self.value)
         return told | {
+            "value": self.value if is_finite else None,
             "level": self.level,
             "state": self.state,
-            "since_ms": since_ms,
-            "began_ms": began_ms,
+            "since_ms": self.since_ns / MS_NS,
+            "began_ms": self.began_ns / MS_NS,
+            "comments": [one.row() for one in self.comments],
         }
 
 
@@ -124,14 +138,47 @@ def begun(number: int, event: LimitEvent) -> Alarm:
     )
 
 
+FIELDS = tuple(one.name for one in fields(Alarm))
+
+
 def alarm_of(kept: dict[str, Any]) -> Alarm:
-    """The alarm that was kept as `asdict`; ValueError or TypeError if it is none."""
+    """The alarm that was kept as `row`; ValueError or TypeError if it is none.
+
+    A file can be changed by hand: what is kept here is compared with times, sent to the engine and
+    shown as JSON.
+    """
     comments = [AlarmComment(**one) for one in kept.pop("comments")]
-    if kept["limit"] not in LEVELS or not all(
-        isinstance(kept[name], kind) for name, kind in _KINDS.items()
-    ):
-        raise ValueError("it has what is no alarm")
-    return Alarm(**kept, comments=comments)
+    alarm = Alarm(**kept, comments=comments)
+    wrong = [name for name, kinds in _KINDS.items() if type(getattr(alarm, name)) not in kinds]
+    for one in comments:
+        wrong += [
+            name for name, kinds in _COMMENT_KINDS.items() if type(getattr(one, name)) not in kinds
+        ]
+    if wrong or alarm.limit not in LEVELS or not _is_in_range(alarm):
+        raise ValueError(f"an alarm has what none can have, in {wrong or alarm.id}")
+    return alarm
 
 
-_KINDS = {"id": str, "parameter": str, "since_ns": int, "began_ns": int}
+def _is_in_range(alarm: Alarm) -> bool:
+    """Whether it has text that can be sent, and times and numbers that there are."""
+    texts = (alarm.id, alarm.parameter, alarm.unit, alarm.acknowledged_by, alarm.shelved_by)
+    said = (text for one in alarm.comments for text in (one.by, one.text))
+    "".join(one or "" for one in (*texts, *said)).encode()  # half of a surrogate pair is not text
+    moments = (alarm.ended_ms, alarm.acknowledged_ms, alarm.shelved_until_ms, alarm.threshold)
+    finite = (*moments, *(one.at_ms for one in alarm.comments))
+    return (
+        all(one is None or math.isfinite(one) for one in finite)
+        and not (alarm.value is not None and math.isnan(alarm.value))
+        and all(abs(one) < 1 << 63 for one in (alarm.since_ns, alarm.began_ns))
+        and len(alarm.comments) <= COMMENTS_MAX
+    )
+
+
+_NUMBER, _TEXT = (float, int, NoneType), (str, NoneType)
+_KINDS: dict[str, tuple[type, ...]] = {
+    "id": (str,), "parameter": (str,), "limit": (str,), "unit": _TEXT, "value": _NUMBER,
+    "threshold": _NUMBER, "since_ns": (int,), "began_ns": (int,), "ended_ms": _NUMBER,
+    "times": (int,), "acknowledged_by": _TEXT, "acknowledged_ms": _NUMBER, "shelved_by": _TEXT,
+    "shelved_until_ms": _NUMBER,
+}  # fmt: skip
+_COMMENT_KINDS: dict[str, tuple[type, ...]] = {"at_ms": (float, int), "by": (str,), "text": (str,)}

@@ -5,9 +5,10 @@ Example: an exhaust is too hot at 12:00, and the alarm is active. Anna acknowled
 Had nobody acknowledged it, it would stay in the list, as ended.
 """
 
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from slipring.control.alarm import (
     COMMENTS_MAX,
@@ -26,6 +27,8 @@ ALARMS_MAX = 5_000
 room."""
 HISTORY_MAX = 1_000
 """Alarms of the history."""
+COMMENTS_ALL_MAX = 5_000
+"""Comments of all alarms, in list and history: every page that shows the list is sent them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +47,15 @@ class AlarmBoard:
     ) -> None:
         """Begin with the alarms of an earlier run."""
         self._alarms: dict[AlarmKey, Alarm] = {alarm.key: alarm for alarm in alarms}
+        ended = (alarm for alarm in self._alarms.values() if alarm.ended_ms is not None)
+        self._ended = OrderedDict.fromkeys(one.key for one in sorted(ended, key=_ended_ms))
+        """Those of the list that ended, the first to end first. A plain dictionary whose first key
+        is removed again and again looks for the next first one ever longer."""
         self.history: deque[Alarm] = deque(history, maxlen=HISTORY_MAX)
         """Those that ended and were acknowledged, the newest last."""
         self.next_id: int = next_id
         self.revision: int = 0
         """Changes with every change."""
-        self.unlisted: int = 0
-        """Events that had no room in the list."""
         self.lacks_some: bool = False
         """Whether an alarm that is active is not in the list."""
         self._summary: tuple[int, AlarmSummary] | None = None
@@ -63,9 +68,7 @@ class AlarmBoard:
     @property
     def has_room(self) -> bool:
         """Whether another alarm can be listed."""
-        return len(self._alarms) < ALARMS_MAX or any(
-            alarm.ended_ms is not None for alarm in self._alarms.values()
-        )
+        return len(self._alarms) < ALARMS_MAX or bool(self._ended)
 
     @property
     def active_keys(self) -> set[AlarmKey]:
@@ -79,9 +82,10 @@ class AlarmBoard:
             return self._end(known, event.time_ns / MS_NS) if known else None
         if known is None:
             return self._begin(event)
-        if known.ended_ms is None and known.since_ns == event.since_ns:
-            return None
+        if known.ended_ms is None and known.began_ns == event.time_ns:
+            return None  # not since when: that changes with each value that comes back for a moment
         known.begin_again(event)
+        self._ended.pop(known.key, None)
         self.revision += 1
         return AlarmNews(known, began=True)
 
@@ -137,6 +141,12 @@ class AlarmBoard:
             if len(alarm.comments) >= COMMENTS_MAX:
                 name = f"{alarm.parameter} {alarm.limit}"
                 raise AlarmError(f"an alarm has at most {COMMENTS_MAX} comments, and {name} has")
+        every = sum(len(one.comments) for one in chain(self._alarms.values(), self.history))
+        if every + len(alarms) > COMMENTS_ALL_MAX:
+            raise AlarmError(
+                f"all alarms together have at most {COMMENTS_ALL_MAX:,} comments, and have "
+                f"{every:,}: they go when their alarms leave the history"
+            )
         for alarm in alarms:
             alarm.comments.append(AlarmComment(now_ms, by, text))
         self.revision += 1
@@ -149,7 +159,6 @@ class AlarmBoard:
 
     def _begin(self, event: LimitEvent) -> AlarmNews | None:
         if len(self._alarms) >= ALARMS_MAX and not self._make_room():
-            self.unlisted += 1
             self.lacks_some = True
             return None
         alarm = begun(self.next_id, event)
@@ -160,16 +169,16 @@ class AlarmBoard:
 
     def _make_room(self) -> bool:
         """Move the alarm that ended first into the history, though nobody acknowledged it."""
-        ended = [alarm for alarm in self._alarms.values() if alarm.ended_ms is not None]
-        first = min(ended, key=lambda alarm: alarm.ended_ms or 0, default=None)
+        first = next(iter(self._ended), None)
         if first is not None:
-            self._leave(first)
+            self._leave(self._alarms[first])
         return first is not None
 
     def _end(self, alarm: Alarm, at_ms: float) -> AlarmNews | None:
         if alarm.ended_ms is not None:
             return None
         alarm.ended_ms = at_ms
+        self._ended[alarm.key] = None
         self.revision += 1
         self._leave_if_over(alarm)
         return AlarmNews(alarm, began=False)
@@ -185,6 +194,7 @@ class AlarmBoard:
 
     def _leave(self, alarm: Alarm) -> None:
         del self._alarms[alarm.key]
+        self._ended.pop(alarm.key, None)
         self.history.append(alarm)
 
 
@@ -209,6 +219,10 @@ STATES: dict[str, Callable[[Alarm], bool]] = {
     "shelved": lambda alarm: alarm.is_shelved,
 }
 """What can be asked for, beside `history`."""
+
+
+def _ended_ms(alarm: Alarm) -> float:
+    return alarm.ended_ms or 0.0
 
 
 def _order(alarm: Alarm) -> tuple[bool, bool, bool, bool, int]:

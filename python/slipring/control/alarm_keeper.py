@@ -12,7 +12,7 @@ from pathlib import Path
 
 from slipring.control.alarm import MS_NS, Alarm, LimitEvent
 from slipring.control.alarm_board import AlarmBoard, AlarmNews
-from slipring.control.alarm_store import AlarmStore, encoded
+from slipring.control.alarm_store import AlarmStore, encoded, rows_of
 from slipring.errors import AlarmError
 from slipring.native import AlarmFeed, Engine
 
@@ -23,6 +23,8 @@ RESTORED_S = 600.0
 LINES_MAX = 20
 """Alarms with a line of their own among the broker's events; one more has one each `LINE_S`."""
 LINE_S = 1.0
+STANDING_REST_SHARE = 9
+"""After a comparison with all that stands, so many times its duration until the next one."""
 
 EventNote = Callable[[str, str, int], object]
 """Adds to the broker's events: kind, text, time."""
@@ -46,6 +48,8 @@ class AlarmKeeper:
         self._writing = asyncio.Lock()
         self._waits_for_restored = bool(self.board.active_keys)
         self._lines = _LineBudget(self._started_s)
+        self._has_lost = False
+        self._compare_at_s = self._started_s
         active = [alarm for alarm in self.board.alarms if alarm.ended_ms is None]
         self._feed.restore(
             [
@@ -59,14 +63,24 @@ class AlarmKeeper:
         now_ms = now_ns / MS_NS
         events, lost = self._feed.take()
         news = [one for event in events if (one := self.board.take(LimitEvent(*event)))]
-        if lost or (self.board.lacks_some and self.board.has_room):
-            standing = [LimitEvent(*event) for event in self._feed.standing()]
-            news += self.board.take_standing(standing, now_ms)
+        self._has_lost |= lost > 0
+        is_behind = self._has_lost or (self.board.lacks_some and self.board.has_room)
+        if is_behind and now_s >= self._compare_at_s:
+            news += self._compared(now_ms, now_s)
         if self._waits_for_restored and now_s - self._started_s >= RESTORED_S:
             self._waits_for_restored = False
             news += self.board.end_of(self._feed.forget_restored(), now_ms)
         self.board.pass_time(now_ms)
         self._tell(news, now_ns, now_s)
+
+    def _compared(self, now_ms: float, now_s: float) -> list[AlarmNews]:
+        """Compare with all that stands: costly where there is much of it, so not at each poll."""
+        began_s = time.monotonic()
+        standing = [LimitEvent(*event) for event in self._feed.standing()]
+        self._has_lost = False
+        news = self.board.take_standing(standing, now_ms)
+        self._compare_at_s = now_s + STANDING_REST_SHARE * (time.monotonic() - began_s)
+        return news
 
     async def run(self, stop: asyncio.Event) -> None:
         """Write what has changed, from time to time and at the end."""
@@ -83,7 +97,8 @@ class AlarmKeeper:
             if revision == self._saved:
                 return
             try:
-                await asyncio.to_thread(self._store.write, encoded(self.board))
+                rows = rows_of(self.board)
+                await asyncio.to_thread(lambda: self._store.write(encoded(rows)))
                 self._saved, self._is_damaged = revision, False
             except AlarmError as error:
                 if not self._is_damaged:

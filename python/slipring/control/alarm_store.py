@@ -3,11 +3,10 @@
 import contextlib
 import json
 import os
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from slipring.control.alarm import alarm_of
+from slipring.control.alarm import AlarmComment, alarm_of
 from slipring.control.alarm_board import ALARMS_MAX, AlarmBoard
 from slipring.control.folder import make_private
 from slipring.errors import AlarmError
@@ -59,22 +58,44 @@ class AlarmStore:
             raise AlarmError(f"cannot write {self.file}: {error.strerror}") from None
 
 
-def encoded(board: AlarmBoard) -> bytes:
-    """A board as the file has it."""
-    rows = {
+Rows = dict[str, Any]
+
+
+def rows_of(board: AlarmBoard) -> Rows:
+    """A board as it is now, quickly: encoding it may take long, and is for a thread."""
+    return {
         "slipring": "alarms",
         "format": FORMAT,
         "next_id": board.next_id,
-        "alarms": [asdict(alarm) for alarm in board.alarms],
-        "history": [asdict(alarm) for alarm in board.history],
+        "alarms": [alarm.row() for alarm in board.alarms],
+        "history": [alarm.row() for alarm in board.history],
     }
-    return json.dumps(rows, separators=(",", ":")).encode()
+
+
+def encoded(rows: Rows) -> bytes:
+    """Rows as the file has them. Each by itself: no other thread runs while one text is made."""
+    lists = ("alarms", "history")
+    head = json.dumps({name: told for name, told in rows.items() if name not in lists})
+    listed = (f'"{name}":[{",".join(map(_encoded, rows[name]))}]' for name in lists)
+    return f"{head[:-1]},{','.join(listed)}}}".encode()
+
+
+def _encoded(row: Rows) -> str:
+    return json.dumps(row, separators=(",", ":"), default=_comment)
+
+
+def _comment(one: object) -> Rows:
+    if not isinstance(one, AlarmComment):
+        raise TypeError(type(one).__name__)
+    return one.row()
 
 
 def _decoded(content: bytes) -> AlarmBoard:
-    rows: dict[str, Any] = json.loads(content)
+    rows: Rows = json.loads(content)
     if (rows["slipring"], rows["format"]) != ("alarms", FORMAT):
         raise ValueError("it holds no alarms, or those of a later version of Slipring")
+    if type(rows["next_id"]) is not int:
+        raise ValueError("next_id is no number")
     alarms = [alarm_of(row) for row in rows["alarms"][:ALARMS_MAX]]
     history = [alarm_of(row) for row in rows["history"]]
-    return AlarmBoard(alarms, history, int(rows["next_id"]))
+    return AlarmBoard(alarms, history, rows["next_id"])

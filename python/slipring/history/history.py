@@ -19,7 +19,7 @@ from slipring.history.journal_part import JournalHistory
 from slipring.history.question import HistoryQuestion, KnownParameter
 from slipring.history.reading import HistoryReading
 from slipring.history.recent import COARSE_NS, RecentSamples
-from slipring.history.series import Gathered, HistoryAnswer, Series
+from slipring.history.series import TEXTS_MAX, Gathered, HistoryAnswer, Series
 from slipring.history.steps import SECOND_NS
 from slipring.history.table_part import TableNow, number_of, value_of
 from slipring.history.values_at import Found, ValueAt, journal_values, values_budget
@@ -239,7 +239,9 @@ class History:
         self, name: str, known: KnownParameter, found: Gathered, question: HistoryQuestion
     ) -> Series:
         parts = sorted(found.parts.get(name, ()), key=lambda one: one[1].newest_ns)
-        return Series.of(name, known, parts, question.step_ns, question.width, is_cut=found.is_cut)
+        step_ns, width = question.step_ns, question.width
+        series = Series.of(name, known, parts, step_ns, width, is_cut=found.is_cut)
+        return series.newest(TEXTS_MAX // len(question.names)) if known.is_text else series
 
     def _in_journal(self, names: Sequence[str]) -> set[str]:
         """The names whose samples the journal has: of others the table alone knows something."""

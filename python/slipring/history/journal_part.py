@@ -12,12 +12,14 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from slipring.errors import JournalGap
 from slipring.history.buckets import Buckets, Times, Values, put_together
 from slipring.history.budget import ReadBudget
 from slipring.history.journal_extent import JournalExtent
 from slipring.history.question import KnownParameter
+from slipring.history.series import BYTES_SHOWN, TEXT_CHARACTERS_MAX, shown_bytes
 from slipring.history.steps import SECOND_NS
 from slipring.journal.definitions import DefinitionHistory
 from slipring.journal.location import Journal, JournalFolder
@@ -217,13 +219,20 @@ def _texts(samples: JournalSamples, start: int, end: int, step_ns: int) -> dict[
 
 
 def text_buckets(batch: pa.RecordBatch, step_ns: int) -> Iterator[tuple[str, Buckets]]:
-    """Texts, and bytes, of a batch of samples by parameter."""
+    """Texts, and bytes in hex, of a batch of samples by parameter: the beginning of each, because
+    one may have megabytes, and a series has thousands.
+    """
     names = batch.column("parameter").dictionary_encode()
     codes = np.asarray(names.indices)
     good = np.asarray(batch.column("quality").to_numpy(zero_copy_only=False)) < BAD
     times = np.asarray(batch.column("source_ns").to_numpy(zero_copy_only=False))
-    texts, items = batch.column("text").to_pylist(), batch.column("bytes").to_pylist()
-    shown = [text if text is not None else item for text, item in zip(texts, items, strict=True)]
+    texts = pc.utf8_slice_codeunits(batch.column("text"), 0, TEXT_CHARACTERS_MAX).to_pylist()
+    items = pc.binary_slice(batch.column("bytes"), 0, BYTES_SHOWN).to_pylist()
+    sizes = pc.binary_length(batch.column("bytes")).to_pylist()
+    shown = [
+        text if text is not None else None if item is None else shown_bytes(item, size)
+        for text, item, size in zip(texts, items, sizes, strict=True)
+    ]
     values = np.empty(len(shown), object)
     values[:] = shown
     good &= np.array([one is not None for one in shown], bool)

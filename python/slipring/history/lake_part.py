@@ -20,6 +20,7 @@ import pyarrow as pa
 from slipring.history.buckets import Buckets
 from slipring.history.budget import ReadBudget
 from slipring.history.question import KnownParameter
+from slipring.history.series import TEXT_CHARACTERS_MAX
 from slipring.history.steps import HOUR_NS, MINUTE_NS, SECOND_NS
 from slipring.history.values_at import LOOK_BACK_NS, ValueAt, lake_sql, values_of_rows
 from slipring.lake.choice import ParameterChoice, both
@@ -273,7 +274,8 @@ TEXT_ROWS_MAX = 100_000
 
 def _text_sql(where: str) -> str:
     return (
-        "SELECT parameter, source_ns, coalesce(text, substr(encode(bytes, 'hex'), 1, 512)) AS text "
+        f"SELECT parameter, source_ns, coalesce(substr(text, 1, {TEXT_CHARACTERS_MAX}), "
+        "substr(encode(bytes, 'hex'), 1, 512)) AS text "
         f"FROM samples WHERE {where} AND quality < 128 AND (text IS NOT NULL OR bytes IS NOT NULL) "
         f'ORDER BY source_ns DESC, "offset" DESC LIMIT {TEXT_ROWS_MAX}'
     )

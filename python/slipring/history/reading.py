@@ -15,7 +15,7 @@ from slipring.history.budget import ReadBudget
 from slipring.history.journal_part import JournalHistory
 from slipring.history.question import HistoryQuestion, KnownParameter
 from slipring.history.recent import RecentSamples
-from slipring.history.series import Gathered
+from slipring.history.series import TEXT_CHARACTERS_MAX, Gathered, shown_bytes
 from slipring.history.table_part import NewestSample, number_of, value_of
 
 if TYPE_CHECKING:
@@ -147,5 +147,9 @@ def _of_newest(newest: NewestSample, known: KnownParameter, step_ns: int) -> Buc
     value = value_of(newest, known) if known.is_text else number_of(newest, known)
     if value is None:
         return None
+    if isinstance(value, str):
+        value = value[:TEXT_CHARACTERS_MAX]
+    elif isinstance(value, bytes):
+        value = shown_bytes(value, len(value))
     values = np.array([value], object if known.is_text else np.float64)
     return Buckets.of_samples(np.array([newest.time_ns]), values, step_ns)

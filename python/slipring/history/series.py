@@ -1,11 +1,18 @@
 """What a question is answered with: a series for each name. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from slipring.history.buckets import Buckets, Times, Values, put_together
 from slipring.history.question import KnownParameter
+
+TEXT_CHARACTERS_MAX = 256
+"""Characters of a text in a series."""
+BYTES_SHOWN = 64
+"""Bytes of a value of bytes in a series, in hex."""
+TEXTS_MAX = 10_000
+"""Texts of one answer: with more parameters each has fewer, the newest."""
 
 Origin = Literal["table", "journal", "lake", "none"]
 ORIGINS: tuple[Origin, ...] = ("lake", "journal", "table")
@@ -50,6 +57,20 @@ class Series:
             none = every.low[:0]
             shown = (0, singles[0], none, none, singles[1])
         return cls(name, parameter, origin or "none", *shown, is_cut)
+
+    def newest(self, most: int) -> "Series":
+        """The newest rows of a series of texts, as many as there may be."""
+        if len(self.times_ns) <= most:
+            return self
+        kept = slice(len(self.times_ns) - most, None)
+        columns = {name: getattr(self, name)[kept] for name in ("times_ns", "low", "high", "last")}
+        return replace(self, **columns, is_cut=True)
+
+
+def shown_bytes(begin: bytes, size: int) -> str:
+    """The first bytes in hex, and the number of bytes if there are more."""
+    first = begin[:BYTES_SHOWN].hex()
+    return first if size <= BYTES_SHOWN else f"{first}… ({size:,} bytes)"
 
 
 @dataclass(frozen=True)
