@@ -34,6 +34,14 @@ def test_bash_completes_commands_and_options(monkeypatch: pytest.MonkeyPatch) ->
         assert shell.end()[0] == 0
 
 
+def test_zsh_finds_the_script_in_its_folder_and_completes_at_the_first_tab() -> None:
+    """It reads the first line of each file there, and the whole file when it is needed."""
+    first, *rest = slipring("completion", "zsh").stdout.splitlines()
+    assert first == "#compdef slipring"
+    when_loaded = rest.index("if [[ $zsh_eval_context[-1] == loadautofunc ]]; then")
+    assert rest[when_loaded + 1] == '  _slipring_completion "$@"'
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_script_is_one_that_its_shell_reads(shell: str) -> None:
     script = slipring("completion", shell).stdout

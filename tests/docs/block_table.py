@@ -13,6 +13,7 @@ TYPED = re.compile(r"^(?:\$ )?(?:slipring|mosquitto_\w+|curl|sudo|podman|make|pi
 RUN = {
     "README.md python": "client/test_guide.py",
     "docs/access.md sh": "control/test_access_page.py",
+    "docs/api.md sh": "docs/test_api_page.py",
     "docs/authentication.md sh": "docs/test_pages_with_users.py",
     "docs/client.md python": "client/test_guide.py",
     "docs/client.md sh": "docs/test_page_lines.py",
@@ -25,6 +26,7 @@ RUN = {
     "docs/discovery.md sh": "docs/test_page_lines.py",
     "docs/from-mosquitto.md sh": "control/test_operating_page.py",
     "docs/hardening.md sh": "control/test_hardening.py",
+    "docs/history.md sh": "docs/test_page_lines.py",
     "docs/lake.md python": "lake/test_guide.py",
     "docs/lake.md typed": "lake/test_guide.py",
     "docs/listeners.md sh": "cli/test_serve_listeners.py",

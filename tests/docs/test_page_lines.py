@@ -29,6 +29,7 @@ MESSAGES = 9_100
 PLAIN = (
     "docs/clocks.md",
     "docs/dictionaries.md",
+    "docs/history.md",
     "docs/parameters.md",
     "docs/streams.md",
 )
@@ -99,8 +100,6 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageShell]:
     }.items():
         (folder / name).write_text(text)
     make_lake(folder / "slipring-data" / "lake", seconds=2)
-    for place in (".local/share/bash-completion/completions", ".zfunc", ".config/fish/completions"):
-        (folder / place).mkdir(parents=True)
     with ExitStack() as stack:
         stack.callback(broker.stop)
         stack.enter_context(flight(broker.url))
