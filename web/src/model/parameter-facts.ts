@@ -3,6 +3,7 @@ import type { ParameterDefinition, ParameterMessage } from "./contract.ts";
 import { valueText } from "./parameter-value.ts";
 import { limitsOf } from "./parameter-wording.ts";
 import type { Statistics } from "./statistics.ts";
+import { unitText } from "./unit-wording.ts";
 import { clientName, count, counted, legible, rate, reading } from "./wording.ts";
 
 /** What is said, and of what. */
@@ -13,7 +14,7 @@ export function definitionFacts({ definition, labels }: Pick<ParameterMessage, "
   const facts: [string, string | null][] = [
     ["Description", description],
     ["Type", labels.length > 0 ? `${type}: ${labels.join(", ")}` : type],
-    ["Unit", unit],
+    ["Unit", unit === null ? null : unitText(unit) === unit ? unit : `${unitText(unit) || "none"} (${unit})`],
     ["Range", range && `${range[0]} to ${range[1]}`],
     ["Limits", limitsOf(definition)],
     ["Declared rate", rate_hz === null ? null : `${rate_hz} Hz`],
@@ -56,8 +57,8 @@ export function statisticsFacts(
 ): Fact[] {
   if (found === null) return [["Samples", "none in the shown time"]];
   const { type, range, unit } = definition;
-  const told = (value: number) => valueText(type, value, range) + (unit === null ? "" : ` ${legible(unit)}`);
-  const mean = valueText("f64", found.mean, range) + (unit === null ? "" : ` ${legible(unit)}`);
+  const told = (value: number) => valueText(type, value, range) + (unitText(unit) === "" ? "" : ` ${unitText(unit)}`);
+  const mean = valueText("f64", found.mean, range) + (unitText(unit) === "" ? "" : ` ${unitText(unit)}`);
   const hz = found.rate_hz ?? measured_hz;
   const rated: Fact[] = hz === null ? [] : [["Rate", `${rate(hz)} Hz`]];
   const amount = step_ms > 0 ? `in ${counted(found.count, "part")} of ${reading(step_ms / 1_000)} s` : count(found.count);
