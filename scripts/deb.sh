@@ -67,7 +67,7 @@ Version: $version
 Architecture: $(dpkg --print-architecture)
 Maintainer: The makers of Slipring <slipring@localhost>
 Installed-Size: $(du --summarize --block-size=1K "$root" | cut -f 1)
-Depends: $python, libc6 (>= $glibc), libstdc++6, systemd | systemd-standalone-sysusers
+Depends: $python, libc6 (>= $glibc), libstdc++6, init-system-helpers, systemd | systemd-standalone-sysusers
 Suggests: mosquitto-clients
 Section: net
 Priority: optional

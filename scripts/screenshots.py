@@ -36,6 +36,8 @@ PATIENCE_MS = 60_000
 POLL_S = 0.2
 SETTLING_MS = 3_000
 """For plots and sparklines to be drawn."""
+IS_READ = "!document.body.innerText.includes('Reading …')"
+"""A plot has its past: on a busy machine that takes longer."""
 FLIGHT_S = 90
 """By then the engine is lit, and something is beyond its limit."""
 
@@ -92,6 +94,7 @@ def _picture(
         page = context.new_page()
         _open(page, console, name)
         page.wait_for_timeout(SETTLING_MS)
+        page.wait_for_function(IS_READ)
         return page.screenshot()
     finally:
         context.close()

@@ -60,12 +60,13 @@ RUN = {
 """Every block of a kind on a page, by the file of the test that runs it."""
 RUN_ONE = {
     "README.md: slipring serve &": "cli/test_readme.py",
+    "README.md: slipring sub --rate": "docs/test_page_lines.py",
     "docs/requests.md: while true; do": "requests/test_old_clients.py",
     "docs/table.md: import json": "interoperability/test_table_page.py",
 }
 """A block that another test runs than the others of its kind, by how it begins."""
 NOT_RUN = {
-    "README.md: make demo ": "they are what the tests are started by; walk/test_tutorial_flight.py "
+    "README.md: make demo": "they are what the tests are started by; walk/test_tutorial_flight.py "
     "flies the demo",
     "README.md: spark.read": "two expressions; pipeline/test_guide.py runs them as docs/spark.md",
     "docs/archive.md: ": "needs a bucket of your own; archive/ does the same with a server of its "
@@ -76,8 +77,9 @@ NOT_RUN = {
     "docs/console.md: curl": "needs a console with TLS and users: console/ has them",
     "docs/derive.md: ": "parts of a program; pipeline/ has it in full",
     "docs/discovery.md: avahi-browse": "needs a daemon of the system",
-    "docs/operate.md: sudo": "changes the system; wheel/ installs in a folder",
-    "docs/operate.md: podman": "needs podman and the internet",
+    "docs/operate.md: sudo": "changes the system; wheel/ installs in a folder, and "
+    "try-service.sh into a system of its own",
+    "docs/operate.md: podman": "needs podman and the internet: try-container.sh",
     "docs/remote.md: ": "needs a host with TLS; remote/test_spark.py reads from one here",
     "docs/steps.md: ": "two expressions; pipeline/ calls both with samples",
 }

@@ -32,7 +32,7 @@ IN_A_BROWSER = {
 PLACE = re.compile(r"{\w+}")
 
 
-def solved(request: slipring.Request) -> str:
+def solved(request: slipring.ThreadRequest) -> str:
     return f"solved {request.text}"
 
 

@@ -131,6 +131,15 @@ def test_every_line_of_a_page_can_be_typed(shell: PageShell, page: str) -> None:
         shell.type(line)
 
 
+def test_every_line_of_readme_beside_a_flying_demo_can_be_typed(shell: PageShell) -> None:
+    (shell.folder / "demo-data").symlink_to("slipring-data")
+    [block] = [one for one in page_blocks("README.md") if "demo-data" in one]
+    for line in block.splitlines():
+        shown = shell.type(line)
+        if "again/#" in line:
+            assert "again/gripen/39-7/engine/egt" in shown
+
+
 async def test_every_line_about_watching_can_be_typed(shell: PageShell) -> None:
     """Each session that a line ends is there before it is typed."""
     for line in page_lines("docs/observing.md"):

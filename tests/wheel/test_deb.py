@@ -13,7 +13,7 @@ from scripts.man_pages import man_pages
 from slipring import __version__
 from tests.cli.commands import slipring
 from tests.running_broker import PATIENCE_S, READY
-from tests.wheel.made import made
+from tests.wheel.made import ROOT, made
 
 HOME = "usr/lib/slipring"
 SERVICE = "usr/lib/systemd/system/slipring.service"
@@ -60,6 +60,33 @@ def test_it_says_what_it_needs_and_keeps_the_config_of_people(deb: Path, tmp_pat
         file = tmp_path / "control" / script
         assert file.stat().st_mode & 0o777 == 0o755
         told("sh", "-n", file)
+
+
+CALLED = (
+    "systemd-sysusers",
+    "install",
+    "chown",
+    "chmod",
+    "deb-systemd-helper",
+    "deb-systemd-invoke",
+    "systemctl",
+)
+
+
+@pytest.mark.parametrize(("earlier", "is_enabled"), [("", True), ("0.0.9", False)])
+def test_it_is_enabled_when_it_is_new_also_in_an_image_that_is_booted_later(
+    tmp_path: Path, earlier: str, *, is_enabled: bool
+) -> None:
+    """An upgrade leaves that to people. Whether this machine has a systemd makes no difference."""
+    for name in CALLED:
+        (tmp_path / name).write_text(f'#!/bin/sh\necho {name} "$@" >> "{tmp_path}/calls"\n')
+        (tmp_path / name).chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    script = ("sh", ROOT / "scripts" / "deb" / "postinst", "configure", earlier)
+    subprocess.run(script, env=environment, check=True)
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert ("deb-systemd-helper enable slipring.service" in calls) == is_enabled
+    assert not [one for one in calls if "try-restart" in one], "what does not run would stay so"
 
 
 def test_its_files_belong_to_root_and_are_where_debian_wants_them(deb: Path) -> None:

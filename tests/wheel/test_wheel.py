@@ -1,6 +1,7 @@
 """The wheel as a newcomer installs it: into a fresh environment, with nothing of the checkout."""
 
 import contextlib
+import json
 import os
 import re
 import subprocess
@@ -12,6 +13,7 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -222,3 +224,38 @@ def test_a_config_file_is_printed_and_checked_without_spark(installed: Installed
     file = installed.work / "broker.toml"
     file.write_text(printed + '\n[pipeline.archive]\nkeep = { samples = "30d" }\n')
     assert installed.run("config", "--check", "broker.toml") == "broker.toml is fine\n"
+
+
+def test_the_sdist_has_each_file_that_the_compiler_read_and_the_crates_are_found(
+    sdist: Path, tmp_path: Path
+) -> None:
+    """To compile it takes minutes (`make sdist-wheel`). The compiler notes which files it read
+    here: with the same bytes, and the crates of the lock file, it makes the same module there.
+    """
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (top,) = tmp_path.iterdir()
+    read = compiled_from()
+    assert len(read) > 400
+    assert [one for one in read if (top / one).read_bytes() != (ROOT / one).read_bytes()] == []
+    found = {(one["name"], one["version"]) for one in cargo(top, "metadata")["packages"]}
+    locked = tomllib.loads((ROOT / "Cargo.lock").read_text())["package"]
+    assert found <= {(one["name"], one["version"]) for one in locked}
+
+
+def compiled_from() -> list[Path]:
+    """What cargo noted of the native module that is in the package."""
+    target = Path(cargo(ROOT, "metadata", "--no-deps")["target_directory"])
+    _, _, noted = (target / "release" / "lib_native.d").read_text().partition(": ")
+    files = (Path(one) for one in noted.split())
+    return [one.relative_to(ROOT) for one in files if one.is_relative_to(ROOT / "crates")]
+
+
+def cargo(folder: Path, *command: str) -> dict[str, Any]:
+    """What cargo says, without the network."""
+    told = ["cargo", *command, "--offline", "--format-version=1"]
+    environment = os.environ | {"PATH": f"{os.environ['PATH']}:{Path.home() / '.cargo' / 'bin'}"}
+    done = subprocess.run(told, cwd=folder, env=environment, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found

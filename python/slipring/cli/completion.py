@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-
 REGISTERED = "compdef _slipring_completion slipring"
 LOADED_OR_REGISTERED = f"""\
 if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
