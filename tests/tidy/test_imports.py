@@ -13,7 +13,7 @@ from tests.tidy.tree import Tree
 
 ROOMS = (
     "cli demo console pipeline recording spark control lake publication sync client discovery "
-    "frames journal alarms archive credentials native dictionary logs model status errors"
+    "frames history journal alarms archive credentials native dictionary logs model status errors"
 )
 HISTORY = "export importing translation read write shape"
 
