@@ -1,8 +1,12 @@
 """The web server's log lines are kept, but a peer cannot flood the log with them."""
 
+import asyncio
+import inspect
 import logging
 
-from slipring.console.log_guard import KINDS_MAX, LINES_MAX, PERIOD_S, LogGuard
+import uvicorn
+
+from slipring.console.log_guard import CUT_AT_THE_END, KINDS_MAX, LINES_MAX, PERIOD_S, LogGuard
 
 
 def record(text: str, *arguments: object) -> logging.LogRecord:
@@ -32,3 +36,14 @@ def test_lines_that_are_all_different_are_bounded_too() -> None:
     guard = LogGuard(lambda: 1.0)
     told = [guard.filter(record(f"line {number}")) for number in range(10_000)]
     assert told.count(True) <= KINDS_MAX + LINES_MAX
+
+
+def test_answers_that_the_end_cuts_are_no_faults() -> None:
+    guard, cut = LogGuard(), record("Exception in ASGI application\n")
+    cancelled = asyncio.CancelledError("Task cancelled, timeout graceful shutdown exceeded")
+    cut.exc_info = (asyncio.CancelledError, cancelled, None)
+    assert not guard.filter(cut)
+    assert not guard.filter(record(CUT_AT_THE_END, 60))
+    assert CUT_AT_THE_END in inspect.getsource(uvicorn.Server), "the web server words it otherwise"
+    cut.exc_info = (ValueError, ValueError("ours"), None)
+    assert guard.filter(cut)

@@ -37,6 +37,7 @@ from slipring.status.asked import HistoryQuery, ValuesQuery
 from slipring.status.history import RangeMessage, SeriesMessage, ValuesMessage
 
 Known = dict[str, KnownParameter]
+AS_FILE = {"content-disposition": 'attachment; filename="history.csv"'}
 
 
 def history_routes(broker: Broker, desk: HistoryDesk) -> list[BaseRoute]:
@@ -68,8 +69,7 @@ def history_routes(broker: Broker, desk: HistoryDesk) -> list[BaseRoute]:
             answer = await desk.run(key, lambda: history.answer(question, known))
         except Busy:
             return PlainTextResponse(FULL, 503, {"retry-after": "1"})
-        headers = {"content-disposition": 'attachment; filename="history.csv"'}
-        return StreamingResponse(csv_blocks(answer), headers=headers, media_type=CSV_TYPE)
+        return StreamingResponse(csv_blocks(answer), headers=AS_FILE, media_type=CSV_TYPE)
 
     @operation("The newest values at a time.", ValuesMessage, query=ValuesQuery, refusals=(404,))
     async def values(request: Request) -> Response:

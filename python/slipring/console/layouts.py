@@ -91,6 +91,16 @@ def layout_routes(broker: Broker) -> list[BaseRoute]:
         told = {"name": name, "changed_ms": saved.changed_ms, "by": saved.by}
         return JSONResponse(told, headers=_version(saved))
 
+    path = "/api/layouts/{name:path}"
+    return [
+        Route("/api/layouts", listed),
+        _route(path, "GET", read),
+        _route(path, "PUT", save),
+        _route(path, "DELETE", _removal(broker, store)),
+    ]
+
+
+def _removal(broker: Broker, store: LayoutStore) -> Answer:
     @operation("Remove a layout.", LayoutRemoved, refusals=(404,), conflict=LayoutConflictMessage)
     async def remove(request: Request) -> Response:
         name, expected = _name(request), _expected(request)
@@ -102,13 +112,7 @@ def layout_routes(broker: Broker) -> list[BaseRoute]:
         broker.audit("changed", **asker(request), topic="layouts", detail=detail)
         return JSONResponse({"removed": name})
 
-    path = "/api/layouts/{name:path}"
-    return [
-        Route("/api/layouts", listed),
-        _route(path, "GET", read),
-        _route(path, "PUT", save),
-        _route(path, "DELETE", remove),
-    ]
+    return remove
 
 
 def narrowed_layout(layout: Layout, visitor: Visitor) -> tuple[Layout, bool]:

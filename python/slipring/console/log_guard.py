@@ -4,6 +4,7 @@ Faults of a peer are counted and not logged. A line that repeats is logged a few
 with the number of those left out.
 """
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable
@@ -16,6 +17,8 @@ PEER_FAULTS = frozenset(
     }
 )
 """What the web server logs about malformed requests and messages; the peer is answered, too."""
+CUT_AT_THE_END = "Cancel %s running task(s), timeout graceful shutdown exceeded"
+"""What the web server logs when the console ends and answers are still being made."""
 LINES_MAX = 5
 """Lines with the same format that are logged in one period."""
 KINDS_MAX = 100
@@ -41,6 +44,8 @@ class LogGuard(logging.Filter):
         if record.msg in PEER_FAULTS:
             self.malformed += 1
             return False
+        if record.msg == CUT_AT_THE_END or _was_cancelled(record):
+            return False
         self._begin_period(self._now_s())
         kind = str(record.msg)
         if kind not in self._told and len(self._told) >= KINDS_MAX:
@@ -62,3 +67,8 @@ class LogGuard(logging.Filter):
         # Formats that did not come back are forgotten, so that the dictionary stays bounded.
         if len(self._untold) > KINDS_MAX:
             self._untold = {}
+
+
+def _was_cancelled(record: logging.LogRecord) -> bool:
+    """Whether an answer was not finished because the console ends; that is nobody's fault."""
+    return record.exc_info is not None and isinstance(record.exc_info[1], asyncio.CancelledError)

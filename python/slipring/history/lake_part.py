@@ -208,7 +208,9 @@ class _FreshLake(Lake):
         super().__init__(location)
         self._names: tuple[float, list[str]] = (0.0, [])
         self._opened: dict[str, tuple[float, TableSnapshot]] = {}
-        self._lock = threading.Lock()  # readers of several threads share what is opened
+        # Readers of several threads share what is opened. A table that cannot be opened asks for
+        # the names of the others, for its error: on the same thread.
+        self._lock = threading.RLock()
 
     def names(self) -> list[str]:
         with self._lock:

@@ -51,7 +51,10 @@ class HistoryReading:
             self._read_journal(journal, (begin, None), whole)
         if lake is None or source is None:
             return
-        self._read_lake(lake, source)
+        if not self._read_lake(lake, source):
+            if journal and begin:  # what it has of that time, too
+                self._read_journal(journal, (0, begin), whole)
+            return
         oldest = lake.oldest(source)
         if journal and begin and oldest is not None and whole[0] < oldest:
             self._read_journal(journal, (0, begin), (whole[0], min(whole[1], oldest)))
@@ -65,7 +68,7 @@ class HistoryReading:
             recent.follow(journal, now_ns)
             self.found.damage += recent.fill(journal, self._names, begin, self._budget)
         except JournalError as error:
-            self._leave_out(error)
+            self._leave_out(str(error))
             return False
         for name in self._names:
             self.found.is_cut |= not recent.is_complete(name, begin)
@@ -116,30 +119,32 @@ class HistoryReading:
                 self._names, (first, end), time_ns, step_ns, self._budget, is_text=self._is_text
             )
         except JournalError as error:
-            self._leave_out(error)
+            self._leave_out(str(error))
             return
         self.found.is_cut |= part.is_cut
         self.found.damage += part.damage
         for name, buckets in part.series.items():
             self.found.add("journal", name, buckets)
 
-    def _read_lake(self, lake: "LakeHistory", source: "LakeSource") -> None:
+    def _read_lake(self, lake: "LakeHistory", source: "LakeSource") -> bool:
+        """Whether it could be read."""
         whole, step_ns = self._question.whole_ns, self._question.step_ns
         try:
             parts, is_cut = lake.read(
                 source, self._names, whole, step_ns, self._budget, is_text=self._is_text
             )
         except (SlipringError, OSError) as error:
-            self._leave_out(error)
-            return
+            self._leave_out(f"the lake cannot be read: {error}")
+            return False
         self.found.is_cut |= is_cut
         for name, some in parts.items():
             for buckets in some:
                 self.found.add("lake", name, buckets)
+        return True
 
-    def _leave_out(self, error: Exception) -> None:
+    def _leave_out(self, why: str) -> None:
         self.found.is_cut = True
-        self.found.damage.append(str(error))
+        self.found.damage.append(why)
 
 
 def _of_newest(newest: NewestSample, known: KnownParameter, step_ns: int) -> Buckets | None:

@@ -37,7 +37,7 @@ class ShownAlarm(TypedDict):
     ]
     level: Annotated[Literal["warning", "critical"], "How much it matters."]
     state: Annotated[Literal["active", "ended"], "Whether the value is beyond the limit."]
-    value: Annotated[float | None, "The value with which it began."]
+    value: Annotated[float | None, "The value with which it began; null if it is infinite."]
     threshold: Annotated[float | None, "The limit's value; null if it was removed meanwhile."]
     unit: Annotated[str | None, "Of both."]
     since_ms: Annotated[float, "The first sample beyond the limit, in source time."]
