@@ -8,7 +8,7 @@ import pytest
 import slipring.console.catalog
 from slipring.console.catalog import PAGE, REST_S, Catalog
 from slipring.console.census import Censuses
-from slipring.console.finding import FOUND_MAX, Finder, Question
+from slipring.console.finding import FOUND_MAX, Finder, ParameterQuestion
 from slipring.console.narrowing import CatalogView
 from slipring.console.parameter_facts import branches_of
 from slipring.console.search_words import read_search
@@ -29,7 +29,7 @@ def publishers(_: int) -> list[PublisherStatus]:
 async def found(table: FakeTable, search: str, sort: str = "name", **asked: Any) -> list[str]:
     catalog = Catalog(table.ask)
     await catalog.refresh()
-    question = Question(search, sort, **asked)
+    question = ParameterQuestion(search, sort, **asked)
     answer = await Finder(catalog, publishers).found(CatalogView(catalog, EVERYBODY), question)
     return [answer.columns.names[at] for at in answer.positions]
 
@@ -158,11 +158,11 @@ async def test_answers_are_kept_and_shared_within_a_bound() -> None:
     catalog = Catalog(table().ask)
     await catalog.refresh()
     finder, view = Finder(catalog, publishers), CatalogView(catalog, EVERYBODY)
-    first = await finder.found(view, Question("jet"))
-    assert await finder.found(view, Question("jet")) is first
+    first = await finder.found(view, ParameterQuestion("jet"))
+    assert await finder.found(view, ParameterQuestion("jet")) is first
     for number in range(FOUND_MAX):
-        await finder.found(view, Question(str(number)))
-    assert await finder.found(view, Question("jet")) is not first
+        await finder.found(view, ParameterQuestion(str(number)))
+    assert await finder.found(view, ParameterQuestion("jet")) is not first
 
 
 async def test_a_large_table_is_read_in_pages_and_only_when_it_has_changed() -> None:
@@ -216,7 +216,7 @@ async def test_a_search_has_a_bounded_number_of_words() -> None:
     catalog = Catalog(table().ask)
     await catalog.refresh()
     for words in ("e " * 17, "+/# " * 17, "unit:a " * 9 + "type:b " * 8):
-        question = Question(words)
+        question = ParameterQuestion(words)
         answer = await Finder(catalog, publishers).found(CatalogView(catalog, EVERYBODY), question)
         assert (list(answer.positions), answer.problem) == ([], "A search has at most 16 words.")
     assert await found(table(), "e " * 16) == await found(table(), "e")

@@ -8,7 +8,7 @@ import pytest
 
 import slipring.console.shared_rows
 from slipring.console.catalog import Catalog
-from slipring.console.finding import Finder, Question
+from slipring.console.finding import Finder, ParameterQuestion
 from slipring.console.narrowing import CatalogView
 from slipring.console.shared_rows import ROWS_MAX, TEXT_SHOWN, RowsInView
 from slipring.console.watch import NAMES_MAX, SEARCH_MAX, Asked, Watch, read_asked
@@ -53,7 +53,7 @@ class Pages:
     def open(self, search: str = "", visitor: object = None, **asked: Any) -> Watch:
         view = CatalogView(self.catalog, cast("Any", visitor or Everybody()))
         sort = asked.pop("sort", "name")
-        return Watch(self.rows, view, Asked(Question(search, sort), **asked))
+        return Watch(self.rows, view, Asked(ParameterQuestion(search, sort), **asked))
 
 
 async def look(watch: Watch) -> Json:
@@ -97,14 +97,14 @@ async def test_a_page_is_sent_the_rows_in_view_and_how_many_there_are() -> None:
     told = await look(watch)
     assert (told["first"], told["matching"], told["parameters"]) == (990, 1_000, 1_000)
     assert values(told) == list(range(990, 1_000))
-    watch.asked = Asked(Question(), 0, 2)
+    watch.asked = Asked(ParameterQuestion(), 0, 2)
     assert names(await look(watch)) == ["p/0", "p/1"]
     table.values |= {"p/0": -1, "p/2": -1}
     assert values(await look(watch)) == [-1]
-    watch.asked = Asked(Question(), 0, 0)
+    watch.asked = Asked(ParameterQuestion(), 0, 0)
     told = await look(watch)
     assert (names(told), values(told), told["matching"]) == ([], [], 1_000)
-    watch.asked = Asked(Question(), 10**9, 10)
+    watch.asked = Asked(ParameterQuestion(), 10**9, 10)
     assert names(await look(watch)) == []
 
 
@@ -113,7 +113,7 @@ async def test_another_search_shows_other_rows_with_their_values() -> None:
     table.values = {"a": 1, "b": 2}
     watch = Pages(table).open("a")
     assert values(await look(watch)) == [1]
-    watch.asked = Asked(Question("b"))
+    watch.asked = Asked(ParameterQuestion("b"))
     told = await look(watch)
     assert (told["search"], told["matching"], told["parameters"]) == ("b", 1, 2)
     assert (names(told), values(told)) == (["b"], [2])
@@ -198,7 +198,7 @@ async def test_a_search_is_not_made_again_while_nothing_has_changed(
     monkeypatch.setattr("slipring.console.finding.FOUND_MAX", 1)
     table = FakeTable("a", "b")
     pages = Pages(table)
-    found: list[Question] = []
+    found: list[ParameterQuestion] = []
     find = Finder._find
 
     def counted(*asked: Any) -> Any:
@@ -264,7 +264,7 @@ def test_what_is_no_question_is_not_understood(asked: object) -> None:
 
 def test_a_question_says_what_is_searched_sorted_and_in_view() -> None:
     text = '{"search": "rpm", "sort": "-age", "first": 20, "count": 40, "names": ["a"], "x": 1}'
-    assert read_asked(text) == Asked(Question("rpm", "-age", ("a",)), 20, 40)
+    assert read_asked(text) == Asked(ParameterQuestion("rpm", "-age", ("a",)), 20, 40)
     assert read_asked('{"search": "\\ud800"}') is None
 
 

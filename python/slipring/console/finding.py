@@ -31,7 +31,7 @@ Publishers: TypeAlias = Callable[[int], list[PublisherStatus]]
 
 
 @dataclass(frozen=True)
-class Question:
+class ParameterQuestion:
     """What a page asks for, without the rows that are in view."""
 
     search: str = ""
@@ -69,7 +69,7 @@ class Finder:
         self._kept: OrderedDict[object, Found] = OrderedDict()
 
     async def found(
-        self, view: CatalogView, question: Question, before: Found | None = None
+        self, view: CatalogView, question: ParameterQuestion, before: Found | None = None
     ) -> Found:
         """The parameters that a visitor may see and that the question is about.
 
@@ -108,7 +108,7 @@ class Finder:
         self,
         columns: Columns,
         view: CatalogView,
-        question: Question,
+        question: ParameterQuestion,
         search: Search,
         census: Census | None,
     ) -> Found:
@@ -187,7 +187,7 @@ def _sorted(positions: Positions, columns: Columns, sort: str, census: Census | 
     return known + [one for one in positions if received[one] <= 0]
 
 
-def _marked(positions: Positions, columns: Columns, question: Question) -> list[int]:
+def _marked(positions: Positions, columns: Columns, question: ParameterQuestion) -> list[int]:
     """The marked ones alone, or before the others."""
     marked = set(question.names)
     first = [one for one in positions if columns.names[one] in marked]

@@ -15,7 +15,7 @@ from starlette.websockets import WebSocket
 
 from slipring.console.authenticator import Authenticator, PageEnd
 from slipring.console.catalog import Catalog
-from slipring.console.finding import SORTS, Finder, Question
+from slipring.console.finding import SORTS, Finder, ParameterQuestion
 from slipring.console.login_routes import proof_of
 from slipring.console.narrowing import CatalogView
 from slipring.console.operation import operation, socket_operation
@@ -155,7 +155,7 @@ def _in_query(asked: HTTPConnection) -> Asked | str:
         return f"count is at most {ROWS_MAX}"
     if len(names) > NAMES_MAX:
         return f"at most {NAMES_MAX} names"
-    return Asked(Question(search, sort, names, bool(names)), int(first), int(count))
+    return Asked(ParameterQuestion(search, sort, names, bool(names)), int(first), int(count))
 
 
 def _is_digits(text: str) -> bool:

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from typing import Any
 from weakref import WeakValueDictionary
 
-from slipring.console.finding import Finder, Found, Question
+from slipring.console.finding import Finder, Found, ParameterQuestion
 from slipring.console.narrowing import CatalogView
 from slipring.console.turns import Turns
 from slipring.status.parameters import ParameterDefinition, ParameterSample, ParametersMessage
@@ -33,7 +33,9 @@ Json = dict[str, Any]
 class SharedRows:
     """Some rows of one answer. Each change has a number: a page is sent all that it missed."""
 
-    def __init__(self, finder: Finder, turns: Turns, asked: tuple[Question, int, int]) -> None:
+    def __init__(
+        self, finder: Finder, turns: Turns, asked: tuple[ParameterQuestion, int, int]
+    ) -> None:
         """Nothing is read yet."""
         self._finder = finder
         self._turns = turns
@@ -147,7 +149,9 @@ class RowsInView:
         self._turns = Turns()
         self._looked_at = WeakValueDictionary[object, SharedRows]()
 
-    def at(self, view: CatalogView, question: Question, first: int, count: int) -> SharedRows:
+    def at(
+        self, view: CatalogView, question: ParameterQuestion, first: int, count: int
+    ) -> SharedRows:
         """These rows, the same for every page that asks for the same and may see the same."""
         key = (view.key, question, first, count)
         rows = self._looked_at.get(key)

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from slipring.console.finding import SORTS, Question
+from slipring.console.finding import SORTS, ParameterQuestion
 from slipring.console.narrowing import CatalogView
 from slipring.console.shared_rows import ROWS_MAX, RowsInView, SharedRows
 
@@ -13,7 +13,7 @@ SEARCH_MAX = 1_000
 NAMES_MAX = 200
 """Names that a page marks, and looks at alone or first."""
 NAME_MAX = 1_024
-EVERYTHING = Question()
+EVERYTHING = ParameterQuestion()
 DEFAULTS: dict[str, Any] = {
     "search": None,
     "sort": "name",
@@ -31,7 +31,7 @@ FIRST_MAX = 2**32
 class Asked:
     """What a page asks for."""
 
-    question: Question = EVERYTHING
+    question: ParameterQuestion = EVERYTHING
     first: int = 0
     """The first row in view."""
     count: int = ROWS_MAX
@@ -75,7 +75,7 @@ def _asked(told: dict[str, Any]) -> Asked | None:
     is_place = _is_number(first, FIRST_MAX) and _is_number(count, ROWS_MAX)
     if not (is_question and is_place and _is_names(names) and isinstance(only_names, bool)):
         return None
-    return Asked(Question(search, sort, tuple(names), only_names), first, count)
+    return Asked(ParameterQuestion(search, sort, tuple(names), only_names), first, count)
 
 
 def is_search(search: str) -> bool:
