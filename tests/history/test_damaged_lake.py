@@ -1,4 +1,4 @@
-"""A lake that is damaged, or goes away, leaves history with what else there is."""
+"""A lake that is damaged, goes away or is young leaves history with all that there is."""
 
 import shutil
 import threading
@@ -76,3 +76,16 @@ def test_a_damaged_lake_neither_stops_history_nor_hides_the_journal(
     assert len(series.times_ns) == len(samples), "the journal has all of them"
     assert (series.is_cut, bool(answers[0].damage)) == (is_lost, is_lost)
     assert all(one.startswith("the lake cannot be read") for one in answers[0].damage)
+
+
+def test_a_question_from_before_the_lake_began_has_no_longer_buckets(tmp_path: Path) -> None:
+    """The hour in which it began is older than its first sample: nothing of that was removed."""
+    begin_ns = START_NS + 2_040 * SECOND_NS
+    samples = [Sampled(0, begin_ns + number * SECOND_NS, float(number)) for number in range(600)]
+    past = MadePast(tmp_path, [samples[:300], samples[300:]])
+    past.archive(2)
+    past.roll_up(2)
+    question = HistoryQuestion(NAMES[:1], START_NS, START_NS + 3_600 * SECOND_NS, 800)
+    (series,) = past.history().answer(question, KNOWN).series
+    assert series.step_ns in (0, question.step_ns)
+    assert len(series.times_ns) > 100

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from slipring.history import HistoryQuestion, history
-from slipring.history.series import Series
+from slipring.history.series import ParameterSeries
 from slipring.journal.known_parameters import KnownParameters
 from tests.history.made_past import (
     KNOWN,
@@ -73,7 +73,7 @@ def naive(samples: list[Sampled], name: str, question: HistoryQuestion, step_ns:
     return [(start, min(some), max(some), some[-1]) for start, some in found.items()]
 
 
-def shown(series: Series) -> list[Any]:
+def shown(series: ParameterSeries) -> list[Any]:
     columns = [series.times_ns, series.last]
     if series.step_ns and not series.parameter.is_text:
         columns = [series.times_ns, series.low, series.high, series.last]

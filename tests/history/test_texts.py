@@ -8,7 +8,7 @@ from slipring.history.question import KnownParameter
 from slipring.history.series import (
     BYTES_SHOWN,
     TEXT_CHARACTERS_MAX,
-    Series,
+    ParameterSeries,
 )
 
 LARGE = "é" * 100_000
@@ -35,7 +35,7 @@ def test_a_large_text_is_kept_as_its_beginning() -> None:
 
 def test_of_many_texts_the_newest_are_answered() -> None:
     (_, log), (_, _) = text_buckets(batch(), 1)
-    series = Series.of("log", TEXT, [("journal", log)], 1, 800, is_cut=False)
+    series = ParameterSeries.of("log", TEXT, [("journal", log)], 1, 800, is_cut=False)
     assert series.newest(2) is series
     newest = series.newest(1)
     assert (newest.last.tolist(), newest.times_ns.tolist(), newest.is_cut) == (["short"], [4], True)

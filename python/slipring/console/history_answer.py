@@ -9,7 +9,7 @@ import numpy as np
 from slipring.console.shared_rows import EXACT_MAX, TEXT_SHOWN
 from slipring.history.buckets import Times
 from slipring.history.question import KnownParameter
-from slipring.history.series import HistoryAnswer, Series, shown_bytes
+from slipring.history.series import HistoryAnswer, ParameterSeries, shown_bytes
 
 Json = dict[str, Any]
 NS_PER_MS = 1_000_000
@@ -33,7 +33,7 @@ def _encoded(told: Json) -> bytes:
     return text.encode(errors="replace")
 
 
-def series_json(series: Series) -> Json:
+def series_json(series: ParameterSeries) -> Json:
     """One series. Single samples also have their exact times: nanoseconds after the first one."""
     is_number = series.parameter.labels is None and not series.parameter.is_text
     told: Json = {
@@ -87,7 +87,7 @@ def labelled(values: np.ndarray, known: KnownParameter) -> list[str]:
     return [labels.get(round(one), str(round(one))) for one in values.tolist()]
 
 
-def _words(series: Series) -> list[Any]:
+def _words(series: ParameterSeries) -> list[Any]:
     """What is shown of an enumeration, of texts and of bytes."""
     if series.parameter.labels is not None:
         return list(labelled(series.last, series.parameter))

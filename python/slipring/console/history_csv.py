@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from slipring.console.history_answer import series_json
-from slipring.history.series import HistoryAnswer, Series
+from slipring.history.series import HistoryAnswer, ParameterSeries
 
 BLOCK_ROWS = 500
 """Rows of one piece of the answer."""
@@ -48,18 +48,18 @@ def time_text(time_ns: int) -> str:
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest:09}Z"
 
 
-def _head(series: Series) -> list[str]:
+def _head(series: ParameterSeries) -> list[str]:
     unit = f" [{series.parameter.unit}]" if series.parameter.unit else ""
     name = safe_cell(f"{series.name}{unit}")
     return [name, f"{name} min", f"{name} max"] if _has_bounds(series) else [name]
 
 
-def _has_bounds(series: Series) -> bool:
+def _has_bounds(series: ParameterSeries) -> bool:
     is_number = series.parameter.labels is None and not series.parameter.is_text
     return bool(series.step_ns) and is_number
 
 
-def _cells(series: Series) -> Cells:
+def _cells(series: ParameterSeries) -> Cells:
     """The cells of a series by time; of several samples at one time, the last."""
     told = series_json(series)
     names = ("last", "min", "max") if _has_bounds(series) else ("last",)

@@ -19,7 +19,7 @@ from slipring.history.journal_part import JournalHistory
 from slipring.history.question import HistoryQuestion, KnownParameter
 from slipring.history.reading import HistoryReading
 from slipring.history.recent import COARSE_NS, RecentSamples
-from slipring.history.series import TEXTS_MAX, Gathered, HistoryAnswer, Series
+from slipring.history.series import TEXTS_MAX, Gathered, HistoryAnswer, ParameterSeries
 from slipring.history.steps import SECOND_NS
 from slipring.history.table_part import TableNow, number_of, value_of
 from slipring.history.values_at import Found, ValueAt, journal_values, values_budget
@@ -237,10 +237,10 @@ class History:
 
     def _series(
         self, name: str, known: KnownParameter, found: Gathered, question: HistoryQuestion
-    ) -> Series:
+    ) -> ParameterSeries:
         parts = sorted(found.parts.get(name, ()), key=lambda one: one[1].newest_ns)
         step_ns, width = question.step_ns, question.width
-        series = Series.of(name, known, parts, step_ns, width, is_cut=found.is_cut)
+        series = ParameterSeries.of(name, known, parts, step_ns, width, is_cut=found.is_cut)
         return series.newest(TEXTS_MAX // len(question.names)) if known.is_text else series
 
     def _in_journal(self, names: Sequence[str]) -> set[str]:

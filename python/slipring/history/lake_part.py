@@ -87,7 +87,8 @@ class LakeHistory:
         fitting = [one for one in oldest if windows[one] <= step_ns]
         others = sorted((one for one in oldest if windows[one] > step_ns), key=windows.__getitem__)
         by_length = sorted(fitting, key=windows.__getitem__, reverse=True)
-        reach = max(from_ns, min(oldest.values()))
+        # The first sample is somewhere in the first window: before its end nobody lacks anything.
+        reach = max(from_ns, min(at_ns + windows[name] for name, at_ns in oldest.items()))
         for name in (*by_length, *others):
             if oldest[name] - windows[name] <= reach + self._slack(name):
                 return self._source(name)

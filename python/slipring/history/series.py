@@ -20,7 +20,7 @@ ORIGINS: tuple[Origin, ...] = ("lake", "journal", "table")
 
 
 @dataclass(frozen=True)
-class Series:
+class ParameterSeries:
     """One parameter over time: every sample, or a row for each bucket that has some."""
 
     name: str
@@ -46,7 +46,7 @@ class Series:
         width: int,
         *,
         is_cut: bool,
-    ) -> "Series":
+    ) -> "ParameterSeries":
         """Put the parts together; where no more than `width` samples are known, show each."""
         origin = next((one for one in ORIGINS if any(o == one and len(b) for o, b in parts)), None)
         every = put_together([buckets for _, buckets in parts], step_ns)
@@ -58,7 +58,7 @@ class Series:
             shown = (0, singles[0], none, none, singles[1])
         return cls(name, parameter, origin or "none", *shown, is_cut)
 
-    def newest(self, most: int) -> "Series":
+    def newest(self, most: int) -> "ParameterSeries":
         """The newest rows of a series of texts, as many as there may be."""
         if len(self.times_ns) <= most:
             return self
@@ -80,7 +80,7 @@ class HistoryAnswer:
     from_ns: int
     """The time of all its buckets, which is a little more than was asked for."""
     to_ns: int
-    series: tuple[Series, ...]
+    series: tuple[ParameterSeries, ...]
     oldest_ns: int | None
     """The oldest time that there is anything of; None if there is nothing."""
     damage: tuple[str, ...] = ()
