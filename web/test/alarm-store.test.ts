@@ -1,3 +1,4 @@
+// The list of alarms is asked for when it changed, and its words say what is beyond which limit.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -4,7 +4,7 @@ import type { ConsumerStatus, LiveMessage } from "../model/contract.ts";
 import { type BoxWords, brokerWords, consumerWords, journalWords, othersWords, publisherWords, subscriberWords } from "../model/flow-wording.ts";
 import { type Flow, type FlowEnd, type FlowSide, thickness } from "../model/flow.ts";
 import { shortNames } from "../model/short-name.ts";
-import { BOX_PADDING, LINE_HEIGHT, type Place, type Plan, planOf } from "./flow-plan.ts";
+import { BOX_PADDING, LINE_HEIGHT, type BoxPlace, type Plan, planOf } from "./flow-plan.ts";
 
 const SVG = "http://www.w3.org/2000/svg";
 const CHARACTER = 7.9;
@@ -12,7 +12,7 @@ const CHARACTER = 7.9;
 /** A box that is to be drawn, and its line. */
 interface Wanted {
   readonly key: string;
-  readonly place: Place;
+  readonly place: BoxPlace;
   readonly words: BoxWords;
   readonly kind: "calm" | "broker";
   /** Where it leads to; null for nowhere. */
@@ -94,7 +94,7 @@ function subscribers({ subscriber, to }: Plan, side: FlowSide): Wanted[] {
   return sideOf(side, "out", "gets", subscriberWords, subscriber, to);
 }
 
-function sideOf(side: FlowSide, prefix: string, verb: string, wordsOf: (end: FlowEnd) => BoxWords, place: (index: number) => Place, path: (at: Place) => string): Wanted[] {
+function sideOf(side: FlowSide, prefix: string, verb: string, wordsOf: (end: FlowEnd) => BoxWords, place: (index: number) => BoxPlace, path: (at: BoxPlace) => string): Wanted[] {
   const wanted = side.shown.map((end, index): Wanted => {
     const [at, words] = [place(index), wordsOf(end)];
     return {

@@ -13,7 +13,7 @@ const BETWEEN = 30;
 const WIDE_MIN = 1_000;
 
 /** Left edge, middle of the height, and width. */
-export interface Place {
+export interface BoxPlace {
   readonly x: number;
   readonly y: number;
   readonly width: number;
@@ -25,21 +25,21 @@ export interface Heading {
   readonly y: number;
 }
 
-type Rank = (index: number) => Place;
+type Rank = (index: number) => BoxPlace;
 
 export interface Plan {
   readonly width: number;
   readonly height: number;
   readonly headings: readonly Heading[];
-  readonly broker: Place;
-  readonly journal: Place;
+  readonly broker: BoxPlace;
+  readonly journal: BoxPlace;
   readonly publisher: Rank;
   readonly subscriber: Rank;
   readonly consumer: Rank;
   /** The lines: of a publisher to the broker, of the broker to a subscriber, of the journal to its reader, and to it. */
-  readonly from: (box: Place) => string;
-  readonly to: (box: Place) => string;
-  readonly read: (box: Place) => string;
+  readonly from: (box: BoxPlace) => string;
+  readonly to: (box: BoxPlace) => string;
+  readonly read: (box: BoxPlace) => string;
   readonly record: string;
 }
 
@@ -89,7 +89,7 @@ function narrowPlan({ publishers, subscribers, consumers }: Amounts, width: numb
   const readers_top = journal_y + BOX_HEIGHT / 2 + BETWEEN + (consumers > 0 ? HEADING : 0);
   const row = (top: number) => (index: number) => ({ x: gutter, y: top + index * STEP + BOX_HEIGHT / 2, width: width - gutter - 1 });
   const across = { x: 1, width: width - 2 };
-  const hang = (at: Place, to_y: number) => `M${gutter} ${at.y}H18V${to_y}`;
+  const hang = (at: BoxPlace, to_y: number) => `M${gutter} ${at.y}H18V${to_y}`;
   return {
     width, height: readers_top + consumers * STEP,
     broker: { ...across, y: broker_y }, journal: { ...across, y: journal_y },
