@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Locator, Page, WebSocket, expect
 import slipring
 import slipring.sync
 from slipring import AlarmLimits, Parameter, Quality, Reason, Status
-from tests.chromium import PATIENCE_MS, new_page, opened
+from tests.chromium import PATIENCE_MS, new_page, opened, visit
 from tests.running_broker import RunningBroker
 
 TURN = """state => {
@@ -50,7 +50,7 @@ def test_values_are_seen_in_their_type_and_change(broker: RunningBroker, browser
         expect(field(rpm, "state")).to_have_text("no value yet")
         engine.write({"rpm": 12034.5, "mode": "running", "on": True, "hours": 2**64 - 1})
         for name, text in (
-            ("rpm", "12034.5"),
+            ("rpm", "12035"),
             ("mode", "running"),
             ("on", "on"),
             ("egt", "\u2013"),
@@ -59,13 +59,12 @@ def test_values_are_seen_in_their_type_and_change(broker: RunningBroker, browser
             expect(field(row(page, f"jet/engine/{name}"), "value")).to_have_text(text)
         expect(field(rpm, "unit")).to_have_text("1/min")
         expect(field(rpm, "state")).to_have_text("good")
-        expect(field(rpm, "topic")).to_have_attribute("title", "Shaft speed")
+        expect(field(rpm, "topic")).to_have_attribute("title", "jet/engine/rpm\nShaft speed")
         engine.write({"rpm": 12100.0})
         expect(field(rpm, "value")).to_have_text("12100")
         expect(field(rpm, "spark").locator("path")).to_have_attribute("d", re.compile("^M.*L"))
         expect(page.locator("#parameters-inflow")).to_contain_text("samples/s")
-        expect(page.locator('[data-tile="samples_in"]')).to_contain_text("5 parameters")
-        expect(page.locator("#values-empty")).to_contain_text("No messages but those of parameters")
+        expect(page.locator('[data-point="parameters"]')).to_contain_text("5 live")
 
 
 def test_a_limit_that_is_exceeded_is_coloured_and_said(
@@ -95,11 +94,11 @@ def test_a_parameter_whose_publisher_leaves_goes_stale_in_words(
     rpm = row(page, "jet/engine/rpm")
     with slipring.sync.connect(broker.url) as bus:
         bus.declare("jet/engine", ENGINE).write({"rpm": 12034.5})
-        expect(field(rpm, "value")).to_have_text("12034.5")
+        expect(field(rpm, "value")).to_have_text("12035")
         expect(rpm).to_have_attribute("data-severity", "good")
     expect(rpm).to_have_attribute("data-severity", "stale")
     expect(field(rpm, "state")).to_have_text(re.compile(r"publisher gone \d+ s ago"))
-    expect(field(rpm, "value")).to_have_text("12034.5")
+    expect(field(rpm, "value")).to_have_text("12035")
     expect(field(rpm, "age")).not_to_have_text("now")
 
 
@@ -111,7 +110,7 @@ def test_a_search_finds_by_part_of_the_name_and_by_filter(
         bus.declare("jet", {f"cell/{number}/voltage": Parameter("f32") for number in range(300)})
         bus.declare("jet/engine", ENGINE)
         said = page.locator("#parameters-count")
-        expect(said).to_have_text("the first 200 of 305; search to see others")
+        expect(said).to_have_text("305")
         search = page.get_by_label("Search parameters")
         search.fill("CELL/29")
         expect(said).to_have_text("11 that match, of 305")
@@ -132,12 +131,12 @@ def test_the_keyboard_reaches_a_row_and_tells_all_about_it(
         search = page.get_by_label("Search parameters")
         search.fill("rpm")
         expect(page.locator("#parameters-count")).to_have_text("1 that match, of 5")
-        search.press("Tab")
+        page.locator("#parameters-scroll").focus()
         for key in ("ArrowDown", "Enter"):
             page.keyboard.press(key)
-        detail = page.locator("#parameters-detail")
-        expect(detail).to_contain_text("jet/engine/rpm: Shaft speed · f64 in 1/min")
-        expect(detail).to_contain_text("limits low 100, high 18000, critical high 20000")
+        detail = page.locator(".drawer")
+        expect(detail).to_contain_text("Shaft speed")
+        expect(detail).to_contain_text("low 100, high 18000, critical high 20000")
 
 
 def test_no_parameter_is_more_than_text_on_the_page_cve_2020_13821(
@@ -156,7 +155,9 @@ def test_no_parameter_is_more_than_text_on_the_page_cve_2020_13821(
         expect(field(shown, "unit")).to_have_text(HOSTILE)
         expect(field(row(page, "x/label"), "value")).to_have_text(HOSTILE)
         field(shown, "topic").click()
-        expect(page.locator("#parameters-detail")).to_contain_text(f"measured by {HOSTILE}")
+        drawer = page.locator(".drawer")
+        expect(drawer).to_contain_text(f"Measured by{HOSTILE}")
+        page.keyboard.press("Escape")
         page.get_by_label("Search parameters").fill(HOSTILE)
         expect(page.locator("#parameters-count")).to_have_text("1 that match, of 2")
     assert page.locator("main img").count() == 0
@@ -171,7 +172,7 @@ def test_an_empty_table_says_how_to_declare_a_first_parameter(
     command = [sys.executable, "-c", f"{line}; input()"]
     with Popen(command, stdin=PIPE) as person:
         shown = field(row(page, "demo/rpm"), "value")
-        expect(shown).to_have_text("12034.5")
+        expect(shown).to_have_text("12035")
         expect(field(row(page, "demo/rpm"), "state")).to_have_text("good")
         person.communicate(b"\n", timeout=60)
 
@@ -243,6 +244,7 @@ def test_times_are_in_utc_and_under_the_pointer_in_the_viewers_zone_too(
         field(shown, "age").hover()
         told = re.compile(r"GMT\+9 · \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} UTC$")
         expect(field(shown, "age")).to_have_attribute("title", told)
+    visit(page, "events")
     time = page.locator("#events-list time").first
     expect(time).to_have_attribute("title", told)
     said = str(time.get_attribute("title"))

@@ -1,4 +1,4 @@
-// Tests of the store of alarms: what a page keeps of them.
+// The list of alarms is asked for when it changed, and its words say what is beyond which limit.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
