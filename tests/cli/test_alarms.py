@@ -70,7 +70,7 @@ def test_what_is_not_in_the_list_is_told_by_name_and_exit_code(
     ended = run(shared_broker, "acknowledge", "99", "7", code=1)
     assert ended.stdout == "0 alarms acknowledged; not in the list: 99, 7\n"
     refused = run(shared_broker, "--state", "asleep", code=1)
-    assert "state is one of active" in refused.stderr
+    assert "'state' is one of: active, ended" in refused.stderr
 
 
 def test_each_change_is_a_line_while_watched(broker: RunningBroker) -> None:
