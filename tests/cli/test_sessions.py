@@ -151,7 +151,7 @@ def test_what_changes_something_is_asked_as_json_by_no_other_page(limited: Limit
         for body, headers, code in rows:
             answer = client.post(url, content=body, headers=headers)
             assert answer.status_code == code, (body[:40], headers)
-        assert client.get(url).status_code == 404, "it is no question"
+        assert client.get(url).status_code == 405, "it is no question"
         assert listed(broker, "sessions")["total"] == 1, "nobody was ended"
         for most in ("", "-1", "x", "99999999999"):
             found = client.get(f"{broker.running.console}/api/sessions?most={most}")

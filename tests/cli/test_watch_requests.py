@@ -97,7 +97,7 @@ def test_the_words_of_a_failure_are_printed_without_control_codes(limited: Limit
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--state", "sleeping"), "the states are: new, stored"),
+        (("--state", "sleeping"), "'state' is one of: new, stored"),
         (("--topic", "a/#/b"), "refused (400)"),
         (("nonsense",), "no open request has this key"),
     ],

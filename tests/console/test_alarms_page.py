@@ -105,8 +105,9 @@ def test_a_hostile_name_is_shown_and_does_no_harm_on_a_phone_either(
 ) -> None:
     page = new_page(browser.new_context(viewport={"width": 390, "height": 844}))
     page.goto(f"{broker.console}/#/alarms")
-    with exhaust(broker, HOSTILE + "y" * 200) as egt:
-        egt.sample(HOSTILE + "y" * 200, 1_000.0)
+    name = HOSTILE.replace("#", "") + "y" * 200
+    with exhaust(broker, name) as egt:
+        egt.sample(name, 1_000.0)
         shown = page.locator(".alarm-name").first
         expect(shown).to_contain_text("<img src=x onerror=document.title='harm'>\u2039U+202E\u203a")
         expect(page.locator(".alarm-card")).to_have_count(1)
@@ -128,8 +129,8 @@ def test_only_who_may_act_is_offered_to(
         page = browser.new_page()
         page.set_default_timeout(PATIENCE_MS)
         page.goto(running.console)
-        page.get_by_label("User").fill(user)
-        page.get_by_label("Password").fill(PASSWORD)
+        page.locator("#login-user").fill(user)
+        page.locator("#login-password").fill(PASSWORD)
         page.locator("#login-button").click()
         expect(page.get_by_test_id("connection")).to_contain_text("live")
         visit(page, "alarms")
