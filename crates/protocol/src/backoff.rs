@@ -44,7 +44,13 @@ impl ReconnectBackoff {
         self.opened.is_some()
     }
 
-    /// The owner disconnects; no connection is made again.
+    /// Whether another connection may follow this loss, as far as it depends on the loss.
+    pub fn may_follow(&self, loss: &ConnectionLoss) -> bool {
+        let may_pass = loss.is_temporary() || (self.renewed && loss.is_end_of_proof());
+        self.was_connected() && !self.limit.is_zero() && may_pass
+    }
+
+    /// The owner disconnects, or gives up; no connection is made again.
     pub fn stop(&mut self) {
         self.limit = Duration::ZERO;
     }
@@ -58,8 +64,7 @@ impl ReconnectBackoff {
             }
             now
         });
-        let may_pass = loss.is_temporary() || (self.renewed && loss.is_end_of_proof());
-        if !may_pass || now.saturating_duration_since(first) >= self.limit {
+        if !self.may_follow(loss) || now.saturating_duration_since(first) >= self.limit {
             return None;
         }
         let most = (FIRST * 2u32.saturating_pow(self.attempts.min(16))).min(LONGEST);

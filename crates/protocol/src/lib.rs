@@ -175,7 +175,10 @@ impl ClientProtocol {
     /// CONNECT. `None` if the client gives up and stays closed.
     pub fn retry(&mut self, now: Instant, random: u32) -> Option<Duration> {
         let Phase::Closed(Some(loss)) = &self.phase else { return None };
-        let delay = self.backoff.wait(loss, now, random)?;
+        let Some(delay) = self.backoff.wait(loss, now, random) else {
+            self.backoff.stop();
+            return None;
+        };
         self.phase = Phase::Away { until: now + delay, loss: loss.clone() };
         self.output.clear();
         self.own_bytes = 0;

@@ -98,6 +98,12 @@ impl ClientProtocol {
             Phase::Away { .. } => Err(SendError::Away),
             Phase::Connecting { .. } if self.backoff.was_connected() => Err(SendError::Away),
             Phase::Connecting { .. } | Phase::Draining { .. } => Err(SendError::NotConnected(None)),
+            // The driver asks for another connection a moment after the loss, and others may send meanwhile.
+            Phase::Closing { loss: Some(loss), .. } | Phase::Closed(Some(loss))
+                if self.backoff.may_follow(loss) =>
+            {
+                Err(SendError::Away)
+            }
             Phase::Closing { loss, .. } | Phase::Closed(loss) => {
                 Err(SendError::NotConnected(loss.clone()))
             }

@@ -336,6 +336,24 @@ fn calls_wait_while_the_connection_is_away_and_closing_ends_it() {
 }
 
 #[test]
+fn who_sends_between_a_loss_and_the_next_connection_waits_unless_there_will_be_none() {
+    let (now, message) = (Instant::now(), Publish::new("a", b"x"));
+    let mut protocol = open_lasting(lasting(), now);
+    protocol.receive_eof();
+    assert_eq!(protocol.publish(&message), Err(SendError::Away));
+    assert!(protocol.retry(now, 0).is_some());
+
+    let mut impatient = open_lasting(ConnectOptions { reconnect: S, ..lasting() }, now);
+    impatient.receive_eof();
+    impatient.retry(now, 0).unwrap();
+    impatient.handle_timeout(now);
+    impatient.receive_eof();
+    assert_eq!(impatient.publish(&message), Err(SendError::Away));
+    assert_eq!(impatient.retry(now + S, 0), None);
+    assert!(matches!(impatient.publish(&message), Err(SendError::NotConnected(Some(_)))));
+}
+
+#[test]
 fn a_loss_that_would_come_again_is_the_end() {
     let now = Instant::now();
     for reason in [Reason::SessionTakenOver, Reason::NotAuthorized, Reason::PacketTooLarge] {
