@@ -164,11 +164,11 @@ def share(pids: list[int], seconds: float) -> float:
 
 
 FIRST_VALUE = """() => [...document.querySelectorAll('[data-parameter] [data-field="value"]')]
-  .some(cell => /[0-9]/.test(cell.textContent))"""
+  .some(cell => /[0-9]|on|off/.test(cell.textContent))"""
 
 
 def first_value_ms(broker: RunningBroker, launched: Browser) -> float:
-    """From the address to the first number of a parameter."""
+    """From the address to the first value of a parameter."""
     context = launched.new_context(viewport={"width": 1280, "height": 800})
     page = context.new_page()
     begun = time.monotonic()

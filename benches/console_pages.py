@@ -23,7 +23,7 @@ PAGES = (0, 1, 50)
 SECONDS = 15.0
 SETTLE_S = 4.0
 """The first message of a page has everything; it is not what an open page costs."""
-ROUNDS = 3
+ROUNDS = 2
 PARTS = {
     "overview": "",
     "clients": "clients,away",
