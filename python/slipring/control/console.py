@@ -57,9 +57,10 @@ class ConsoleSection(Section):
         "with users, what rules about `anyone` allow.",
     )
     connections: Annotated[int, between(4, 65_536)] = Field(
-        256,
-        description="Connections to the console at most, half of them open pages; at the bound a "
-        "newcomer takes the place of one that waits, or of the address that has most.",
+        400,
+        description="Connections to the console at most, half of them WebSockets, of which a "
+        "browser's tab has up to three; at the bound a newcomer takes the place of one that "
+        "waits, or of the address that has most.",
     )
     certificate: Path | None = Field(
         None,
