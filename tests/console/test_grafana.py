@@ -152,3 +152,31 @@ def test_who_may_watch_some_parameters_is_told_of_these_though_others_come_first
     rows = grafana._listed(broker, visitor, "#", 2)
     assert [row["name"] for row in rows] == ["b/1", "b/2"]
     assert [row["name"] for row in grafana._listed(broker, visitor, "#", 1)] == ["b/1"]
+
+
+def test_each_of_a_thousand_parameters_has_its_value(flying: RunningBroker) -> None:
+    names = [f"p{at}" for at in range(1_000)]
+    with sync.connect(flying.url) as bus:
+        many = bus.declare("many/of/them", dict.fromkeys(names, "f64"), qos=1)
+        many.write(dict.fromkeys(names, 1.5))
+        many.flush()
+        rows = rows_of(flying, "/api/grafana/values?filter=many/%23")
+        assert [row["value"] for row in rows] == [1.5] * 1_000
+
+
+def test_a_text_too_large_for_an_answer_leaves_the_other_values(flying: RunningBroker) -> None:
+    with sync.connect(flying.url) as bus:
+        text = bus.declare("large/text", {"note": "text"}, qos=1)
+        text.write({"note": "\x01" * 2_000_000})
+        text.flush()
+        number = bus.declare("large/number", {"x": "f64"}, qos=1)
+        number.write({"x": 2.5})
+        number.flush()
+        rows = rows_of(flying, "/api/grafana/values?filter=large/%23")
+        assert {row["name"]: row["value"] for row in rows} == {
+            "large/text/note": None,
+            "large/number/x": 2.5,
+        }
+        names = "name=large/text/note&name=large/number/x"
+        values = rows_of(flying, f"/api/values?{names}", "values")
+        assert [row["value"] for row in values] == [None, 2.5]

@@ -162,3 +162,48 @@ async def test_who_may_not_watch_a_parameter_is_sent_nothing_of_it(tmp_path: Pat
                     assert set(named) <= {"own/egt"}
                     if named and named["own/egt"]["last"][-1] == 2.0:
                         break
+
+
+async def test_a_parameter_that_is_declared_anew_as_text_takes_nothing_from_other_pages(
+    shared_broker: RunningBroker,
+) -> None:
+    number, other = {"egt": Parameter("f64")}, {"rpm": Parameter("f64")}
+    async with slipring.connect(shared_broker.url) as bus, watch(shared_broker) as page:
+        plane = await bus.declare("anew", number, qos=1)
+        engine = await bus.declare("beside", other, qos=1)
+        async with watch(shared_broker) as elsewhere:
+            await ask(page, "anew/egt")
+            await ask(elsewhere, "beside/rpm")
+            await plane.remove()
+            plane = await bus.declare("anew", {"egt": Parameter("text")}, qos=1)
+            plane.write({"egt": "hot"})
+            await plane.flush()
+            for value in (1.0, 2.0, 3.0):
+                engine.write({"rpm": value})
+                await engine.flush()
+                await asyncio.wait_for(until(elsewhere, "beside/rpm", value), PATIENCE_S)
+
+
+async def test_a_text_does_not_come_again_as_a_new_one_when_its_publisher_goes(
+    shared_broker: RunningBroker,
+) -> None:
+    async with watch(shared_broker) as page, slipring.connect(shared_broker.url) as stays:
+        beside = await stays.declare("stays", {"note": Parameter("text")}, qos=1)
+        async with slipring.connect(shared_broker.url) as goes:
+            plane = await goes.declare("goes", {"note": Parameter("text")}, qos=1)
+            plane.write({"note": "hello"}, time_ns=10**18)
+            await plane.flush()
+            await ask(page, "goes/note", "stays/note")
+            await until(page, "goes/note", "hello")
+        values = "/api/values?name=goes/note"
+        while '"stale"' not in httpx.get(f"{shared_broker.console}{values}").text:
+            pass
+        beside.write({"note": "later"})
+        await beside.flush()
+        times: set[float] = set()
+        async for text in page:
+            series = {one["name"]: one for one in json.loads(text)["series"]}
+            times.update(series.get("goes/note", {"t": []})["t"])
+            if series.get("stays/note", {"last": []})["last"] == ["later"]:
+                break
+        assert times <= {1e12}

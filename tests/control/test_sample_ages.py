@@ -36,7 +36,8 @@ class Table:
         wanted = json.loads(body)
         if name == "values":
             self.asked.append(wanted["names"])
-            return json.dumps({"values": [row(1) for _ in wanted["names"]]}).encode()
+            values = [row(1) | {"name": name} for name in wanted["names"]]
+            return json.dumps({"values": values, "next": None}).encode()
         indices = range(wanted["from"], min(self.size, wanted["from"] + wanted["count"]))
         rows = [{"name": f"p/{i}", "type": "text" if i % 4 == 0 else "f64"} for i in indices]
         return json.dumps({"parameters": rows}).encode()

@@ -21,6 +21,7 @@ from slipring.console.shared_rows import sample_of
 from slipring.console.silence import silent
 from slipring.console.visitor import Visitor
 from slipring.control import Broker
+from slipring.control.newest_values import newest_rows
 from slipring.errors import InvalidTopic
 from slipring.history import HistoryQuestion
 from slipring.native import check_filter, check_topic
@@ -136,11 +137,13 @@ def _rows(told: dict[str, Any]) -> Iterator[GrafanaPoint]:
 
 def _values(broker: Broker, visitor: Visitor, filter_: str, most: int) -> list[GrafanaValue]:
     rows = _listed(broker, visitor, filter_, most) if most else []
-    told = (
-        _ask(broker, "values", {"names": [row["name"] for row in rows]})["values"] if rows else []
-    )
+    told = newest_rows(broker.engine.ask_table, [row["name"] for row in rows])
     types = {row["index"]: row["type"] for row in rows}
-    samples = {row["index"]: sample_of(row, types[row["index"]]) for row in told}
+    samples = {  # by index: a name that was declared anew meanwhile is another parameter
+        row["index"]: sample_of(row, types[row["index"]])
+        for row in told.values()
+        if row["index"] in types
+    }
     return [_value(row, samples.get(row["index"])) for row in rows]
 
 

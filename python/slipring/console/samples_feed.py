@@ -147,7 +147,8 @@ class SamplesFeed:
         except SlipringError:  # the engine is busy; the next turn has it
             return
         for name, one in newest.items():
-            if name not in self._texts or self._texts[name][1] != one:
+            is_other = name not in self._texts or self._texts[name][1] != one
+            if is_other and one.is_good:  # a stale one has the time when it became so
                 self._texts[name] = (self.history.recent.revision, one)
 
     def _message(self, watched: Watched, since: int) -> str:

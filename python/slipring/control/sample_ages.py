@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from slipring.control.newest_values import Ask, newest_rows
 from slipring.status.measured import SampleAges
 
 LOOKED_AT = 512
@@ -18,9 +19,6 @@ CHOSEN_FOR_S = 10.0
 """Then others are chosen."""
 TYPES_UNBOUNDED = ("text", "bytes")
 """The value of one of these can have megabytes."""
-
-Ask = Callable[[str, bytes], bytes]
-"""`Engine.ask_table`."""
 
 
 class AgeSample:
@@ -43,8 +41,7 @@ class AgeSample:
             self._names = self._chosen()
             self._choose_at_s = self._now_s() + CHOSEN_FOR_S
             self._round += 1
-        answer = self._asked("values", {"names": self._names}) if self._names else {"values": []}
-        return percentiles(answer.get("values", ()))
+        return percentiles(newest_rows(self._ask, self._names).values())
 
     def _chosen(self) -> list[str]:
         size = self._size()

@@ -6,14 +6,13 @@ import base64
 import json
 import math
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from slipring.control.newest_values import Ask, newest_rows
 from slipring.history.question import KnownParameter
 
-Ask = Callable[[str, bytes], bytes]
-"""`Engine.ask_table`."""
 KNOWN_MAX = 4_096
 """Definitions that are remembered."""
 NOT_SHOWN = ("bad", "stale")
@@ -58,16 +57,10 @@ class TableNow:
 
     def newest(self, names: Sequence[str]) -> dict[str, NewestSample]:
         """The newest samples of those that ever had one."""
-        found: dict[str, NewestSample] = {}
-        start: int | None = 0
-        while start is not None and names:
-            answer = self._answer("values", {"names": list(names), "from": start})
-            for row in answer.get("values", ()):
-                found[row["name"]] = NewestSample(
-                    row["value"], row["time"], row["quality"], row.get("why")
-                )
-            start = answer.get("next")
-        return found
+        return {
+            name: NewestSample(row["value"], row["time"], row["quality"], row.get("why"))
+            for name, row in newest_rows(self._ask, names).items()
+        }
 
     def _answer(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
         answer: dict[str, Any] = json.loads(self._ask(name, json.dumps(body).encode()))
@@ -90,9 +83,15 @@ def number_of(newest: NewestSample, known: KnownParameter) -> float | None:
 
 
 def value_of(newest: NewestSample, known: KnownParameter) -> Any:
-    """The value as people read it: bytes as bytes, the words for NaN and infinities as numbers."""
-    if known.type == "bytes":
-        return base64.b64decode(newest.value)
-    if known.type in ("f32", "f64") and isinstance(newest.value, str):
-        return float(newest.value)
+    """The value as people read it: bytes as bytes, the words for NaN and infinities as numbers.
+
+    None if it is nothing of this type: the parameter was removed, and declared with another one.
+    """
+    try:
+        if known.type == "bytes":
+            return base64.b64decode(newest.value)
+        if known.type in ("f32", "f64") and isinstance(newest.value, str):
+            return float(newest.value)
+    except (ValueError, TypeError):
+        return None
     return newest.value
