@@ -178,6 +178,12 @@ def test_rules_come_from_the_acl_file_and_nothing_beside_them_is_allowed() -> No
         ("listener 1883\npassword_file gone\n", MosquittoFiles(passwords=None)),
         ("listener 1883\nacl_file gone\n", MosquittoFiles(acl=None)),
         (f"listener 8883\n{TLS}require_certificate true\n", MosquittoFiles()),
+        ("listener 1883\nlistener 1884\nlistener_allow_anonymous true\n", MosquittoFiles()),
+        (
+            "per_listener_settings true\nlistener 1883\nallow_anonymous true\nlistener 1884\n",
+            MosquittoFiles(),
+        ),
+        ("allow_anonymous true\nlistener 1883\nlistener_allow_anonymous 0\n", MosquittoFiles()),
     ],
 )
 def test_a_listener_to_which_nobody_could_prove_a_name_is_not_opened(
@@ -186,6 +192,49 @@ def test_a_listener_to_which_nobody_could_prove_a_name_is_not_opened(
     config, _, notes = converted(text, files)
     assert all(listener.is_loopback for listener in config.listeners)
     assert any("it listens on this machine only" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("line", "guard"),
+    [
+        (f"{TLS}capath /etc/tls\nrequire_certificate 1\n", "certificates of clients"),
+        ("psk_hint range\n", "shared keys"),
+        ("plugin /usr/lib/mosquitto_dynamic_security.so\n", "a plugin"),
+    ],
+)
+def test_a_listener_whose_guard_is_not_taken_over_is_not_opened(line: str, guard: str) -> None:
+    text = f"allow_anonymous true\npassword_file x\nlistener 8883\n{line}"
+    config, _, notes = converted(text, MosquittoFiles(passwords=PASSWORDS))
+    assert all(listener.is_loopback for listener in config.listeners)
+    assert any(f"{guard}, which is not taken over, so it listens on this" in note for note in notes)
+
+
+def test_one_is_true_as_in_mosquitto() -> None:
+    text = (
+        f"persistence 1\nallow_anonymous 1\nlistener 8883\n{TLS}cafile /ca.pem\n"
+        "require_certificate 1\nuse_identity_as_username 1\n"
+    )
+    config, values, notes = converted(text)
+    assert values["listener"][0]["client_ca"] == "/ca.pem"
+    assert values["journal"]["topics"] == ["#"]
+    assert config.allow_anonymous
+    assert not notes
+
+
+def test_lines_before_any_listener_make_one_at_port_1883() -> None:
+    _, values, _ = converted(f"allow_anonymous true\n{TLS}listener 1884 127.0.0.1\n")
+    assert [one["listen"] for one in values["listener"]] == ["0.0.0.0:1883", "127.0.0.1:1884"]
+    assert values["listener"][0]["certificate"] == "/etc/tls/broker.pem"
+
+
+def test_a_name_with_a_control_character_stays_one_text() -> None:
+    files = MosquittoFiles(passwords="a\x7fb:$7$101$c2FsdA==$aGFzaA==\n")
+    text = found_text("password_file x\n", files)
+    assert tomllib.loads(text)["user"][0]["name"] == "a\x7fb"
+
+
+def found_text(text: str, files: MosquittoFiles) -> str:
+    return imported_config(lines_of("m.conf", text), files).toml
 
 
 def test_a_file_of_passwords_that_cannot_be_read_lets_nobody_in() -> None:

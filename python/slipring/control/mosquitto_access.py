@@ -147,10 +147,13 @@ def _toml(reading: _Reading) -> str:
 
 def _rule(who: str, access: str, topics: list[str]) -> str:
     verb = "deny" if access == "deny" else "allow"
-    listed = "".join(f"    {_text(topic)},\n" for topic in topics)
-    rights = ", ".join(map(_text, RIGHTS_OF[access]))
-    return f"[[access.rule]]\nwho = [{_text(who)}]\n{verb} = [{rights}]\ntopics = [\n{listed}]\n"
+    listed = "".join(f"    {toml_text(topic)},\n" for topic in topics)
+    rights = ", ".join(map(toml_text, RIGHTS_OF[access]))
+    return (
+        f"[[access.rule]]\nwho = [{toml_text(who)}]\n{verb} = [{rights}]\ntopics = [\n{listed}]\n"
+    )
 
 
-def _text(text: str) -> str:
+def toml_text(text: object) -> str:
+    """A value as TOML, which refuses a control character that JSON takes."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -3,22 +3,28 @@
 It does no I/O: it gets lines, and the texts of the files that they name.
 """
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from secrets import token_urlsafe
 
-from slipring.control.mosquitto_access import imported, users_of
-from slipring.control.mosquitto_settings import LISTENER_WORDS, SETTINGS, MosquittoLine, why_not
+from slipring.control.mosquitto_access import imported, toml_text, users_of
+from slipring.control.mosquitto_settings import (
+    LISTENER_WORDS,
+    PLUGIN_WORDS,
+    SETTINGS,
+    MosquittoLine,
+    is_true,
+    why_not,
+)
 from slipring.control.users import verifier_of
 
 LEVELS = ("debug", "info", "warning", "error")
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 EVERYTHING = '["#", "$SYS/#"]'
-NO_USERS = (
-    "nobody has proved a name there so far, so it listens on this machine only; add users, then "
-    "change its address"
-)
+ANONYMOUS = "allow_anonymous"
+OF_ONE_LISTENER = f"listener_{ANONYMOUS}"
+ON_THIS_MACHINE = "so it listens on this machine only; add users, then change its address"
+NO_USERS = "nobody has proved a name there so far"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +55,13 @@ class _Listener:
     def says(self, word: str) -> str:
         return self.lines[word].value if word in self.lines else ""
 
+    def allows_anonymous(self, reading: "_Reading") -> bool:
+        """Whether clients need no name: its own line, or the last of the whole file."""
+        own = self.says(OF_ONE_LISTENER)
+        if not own and reading.is_per_listener:
+            own = self.says(ANONYMOUS) or "false"
+        return is_true(own) if own else reading.is_anonymous
+
 
 @dataclass(slots=True)
 class _Reading:
@@ -57,8 +70,10 @@ class _Reading:
     listeners: list[_Listener] = field(default_factory=list)
     by_section: dict[str, dict[str, object]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    anonymous: list[bool] = field(default_factory=list)
+    is_anonymous: bool = False
+    is_per_listener: bool = False
     has_passwords: bool = False
+    has_plugin: bool = False
 
     def note(self, line: MosquittoLine, why: str) -> None:
         self.notes.append(f"{line.place}: {line.word}: {why}")
@@ -75,7 +90,7 @@ def imported_config(lines: Iterable[MosquittoLine], files: MosquittoFiles) -> Im
             reading.listeners.append(current)
         else:
             _take(reading, current, first, line)
-    if {"port", "bind_address"} & first.lines.keys():
+    if any(not LISTENER_WORDS.get(word) for word in first.lines.keys() - {ANONYMOUS}):
         first.port = first.says("port") or first.port
         first.host = first.says("bind_address")
         reading.listeners.insert(0, first)
@@ -89,13 +104,17 @@ def _take(reading: _Reading, current: _Listener, first: _Listener, line: Mosquit
         current.lines[line.word] = line
         if told := LISTENER_WORDS[line.word]:
             reading.note(line, told)
-    elif line.word == "allow_anonymous":
-        reading.anonymous.append(line.value == "true")
+    elif line.word in (ANONYMOUS, OF_ONE_LISTENER):
+        current.lines[line.word] = line
+        if line.word == ANONYMOUS:
+            reading.is_anonymous = is_true(line.value)
     elif line.word == "password_file":
         reading.has_passwords = True
     elif line.word in SETTINGS:
         _take_setting(reading, line)
     elif line.word != "acl_file":
+        reading.is_per_listener |= line.word == "per_listener_settings" and is_true(line.value)
+        reading.has_plugin |= line.word in PLUGIN_WORDS
         reading.note(line, why_not(line.word))
 
 
@@ -114,8 +133,9 @@ def _take_setting(reading: _Reading, line: MosquittoLine) -> None:
 
 def _toml(reading: _Reading, files: MosquittoFiles) -> str:
     users = dict(users_of(files.passwords or ""))
-    is_anonymous = bool(reading.anonymous) and all(reading.anonymous)
-    if len(set(reading.anonymous)) > 1:
+    anonymous = [one.allows_anonymous(reading) for one in reading.listeners]
+    is_anonymous = all(anonymous) if anonymous else reading.is_anonymous
+    if len(set(anonymous)) > 1:
         reading.notes.append("allow_anonymous differs by listener: here nobody is anonymous")
     top: dict[str, object] = {"data": "/var/lib/slipring"}
     if is_anonymous:
@@ -148,7 +168,7 @@ def _listener(reading: _Reading, listener: _Listener, names: set[str], *, is_ope
     tls = _tls(reading, listener)
     keys: dict[str, object] = {
         "name": _free_name(listener, names),
-        "listen": _address(reading, listener, is_guarded=is_open or "client_ca" in tls),
+        "listen": _address(reading, listener, _unguarded(reading, listener, tls, is_open=is_open)),
     }
     if listener.says("protocol") == "websockets":
         keys["websocket"] = True
@@ -164,22 +184,38 @@ def _tls(reading: _Reading, listener: _Listener) -> dict[str, object]:
     if not (says("certfile") and says("keyfile")):
         return {}
     keys: dict[str, object] = {"certificate": says("certfile"), "key": says("keyfile")}
-    if says("require_certificate") == "true" and says("cafile"):
+    if is_true(says("require_certificate")) and says("cafile"):
         keys["client_ca"] = says("cafile")
         if says("crlfile"):
             keys["client_crl"] = [says("crlfile")]
-        if says("use_identity_as_username") != "true":
+        if not is_true(says("use_identity_as_username")):
             line = listener.lines["require_certificate"]
             reading.note(line, "here the certificate also names the user, without a password")
     return keys
 
 
-def _address(reading: _Reading, listener: _Listener, *, is_guarded: bool) -> str:
+def _unguarded(
+    reading: _Reading, listener: _Listener, tls: dict[str, object], *, is_open: bool
+) -> str:
+    """Why others must not reach the listener yet: what let clients in there is missing here."""
+    gone = "its guard was {}, which is not taken over"
+    if "client_ca" in tls:
+        return ""
+    if is_true(listener.says("require_certificate")):
+        return gone.format("certificates of clients")
+    if "psk_hint" in listener.lines:
+        return gone.format("shared keys")
+    if reading.has_plugin:
+        return gone.format("a plugin")
+    return "" if is_open else NO_USERS
+
+
+def _address(reading: _Reading, listener: _Listener, unguarded: str) -> str:
     if listener.port == "0" and listener.host.startswith("/"):
         return f"unix:{listener.host}"
     host = listener.host or ("::" if listener.says("socket_domain") == "ipv6" else "0.0.0.0")  # noqa: S104 (as it was)
-    if host not in LOOPBACK and not is_guarded:
-        reading.notes.append(f"{listener.place}: {NO_USERS}")
+    if host not in LOOPBACK and unguarded:
+        reading.notes.append(f"{listener.place}: {unguarded}, {ON_THIS_MACHINE}")
         host = "127.0.0.1"
     return f"[{host}]:{listener.port}" if ":" in host else f"{host}:{listener.port}"
 
@@ -215,5 +251,5 @@ def _rules(reading: _Reading, files: MosquittoFiles, *, is_anonymous: bool) -> s
 
 
 def _table(title: str, keys: dict[str, object]) -> str:
-    lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in keys.items()]
+    lines = [f"{key} = {toml_text(value)}" for key, value in keys.items()]
     return "\n".join([*([title] if title else []), *lines, ""])

@@ -30,6 +30,11 @@ def lines_of(file: str, text: str) -> list[MosquittoLine]:
     return found
 
 
+def is_true(text: str) -> bool:
+    """As Mosquitto reads it: 1 is true, too."""
+    return text in ("true", "1")
+
+
 def _number(least: int, most: int, *, for_zero: int | None = None) -> Callable[[str], int]:
     """A number within our bounds; what Mosquitto means by 0 where that is no bound."""
 
@@ -61,11 +66,11 @@ def _expiry(text: str) -> int:
 
 def _topics(text: str) -> list[str]:
     """What is journaled: everything, or nothing where there is no persistence."""
-    return ["#"] if text == "true" else []
+    return ["#"] if is_true(text) else []
 
 
 def _retained(text: str) -> int:
-    return 100_000 if text == "true" else 0
+    return 100_000 if is_true(text) else 0
 
 
 def _log_level(text: str) -> str:
@@ -92,6 +97,7 @@ SETTINGS: dict[str, tuple[str, str, Callable[[str], object]]] = {
 
 _TLS = "not taken over: TLS 1.2 and 1.3 are spoken, with the ciphers of rustls"
 _NO = "not taken over: there is nothing like it here"
+_PROXY = "not taken over: no listener reads the address that a proxy sends"
 LISTENER_WORDS = {
     "protocol": "",
     "certfile": "",
@@ -120,6 +126,12 @@ LISTENER_WORDS = {
     "use_username_as_clientid": "not taken over: rules can name %u and %c instead",
     "accept_protocol_versions": "not taken over: MQTT 3.1, 3.1.1 and 5 are always spoken",
     "websockets_headers_size": "not needed: the opening of a WebSocket has a bound of its own",
+    "disable_client_cert_date_checks": "not taken over: a certificate that has ended is refused",
+    "enable_proxy_protocol": _PROXY,
+    "proxy_protocol_v2_require_tls": _PROXY,
+    "listener_auto_id_prefix": _NO,
+    "max_topic_alias_broker": "not needed: topic aliases for subscribers have a bound of their own",
+    "http_api": "not taken over: the console has an HTTP API (api.md)",
     "websockets_origin": "not taken over: list pages in `origins` of the listener",
 }
 """Words that belong to the listener above them, and what is told about them."""
@@ -155,6 +167,13 @@ NOT_TAKEN = {
     "retain_expiry_interval": "not taken over: a publisher gives a message its expiry",
     "set_tcp_nodelay": "not needed: it is always set",
     "upgrade_outgoing_qos": _NO,
+    "global_max_clients": "not taken over: limits.connections and limits.sessions bound clients",
+    "global_max_connections": "not taken over: limits.connections bounds all listeners together",
+    "packet_buffer_size": _NO,
+    "retained_persistence": "not taken over: retained messages are in the journal",
+    "retry_interval": "not needed: a message is sent again when its client comes back",
+    "enable_control_api": "not taken over: see access.md and api.md",
+    "auth_plugin_deny_special_chars": _PLUGIN,
     "plugin_load": _PLUGIN,
     "plugin_use": _PLUGIN,
 }
@@ -165,6 +184,8 @@ _BRIDGE = frozenset(
     | {"restart_timeout", "round_robin", "start_type", "threshold", "try_private", "username"}
     | {"password", "tcp_keepalive"}
 )
+PLUGIN_WORDS = frozenset({"plugin", "auth_plugin", "global_plugin", "plugin_load"})
+"""Words by which something else than users and ACL files decides who may do what."""
 
 
 def why_not(word: str) -> str:
