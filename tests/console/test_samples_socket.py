@@ -195,8 +195,8 @@ async def test_a_text_does_not_come_again_as_a_new_one_when_its_publisher_goes(
             await plane.flush()
             await ask(page, "goes/note", "stays/note")
             await until(page, "goes/note", "hello")
-        values = "/api/values?name=goes/note"
-        while '"stale"' not in httpx.get(f"{shared_broker.console}{values}").text:
+        values = f"{shared_broker.console}/api/values?name=goes/note"
+        while '"stale"' not in (await asyncio.to_thread(httpx.get, values)).text:
             pass
         beside.write({"note": "later"})
         await beside.flush()
