@@ -248,6 +248,12 @@ def test_every_widget_shows_values_and_what_is_wrong_with_them(
 _KINDS = [one["kind"] for one in EVERY]
 
 
+MARK_OF_NOW = """() => {
+  const shown = document.querySelector('[data-kind="broker"] .instrument');
+  return getComputedStyle(shown, "::before").content;
+}"""
+
+
 def test_widgets_follow_the_time_and_say_that_it_is_not_now(
     shared_broker: RunningBroker, browser: Browser
 ) -> None:
@@ -258,7 +264,7 @@ def test_widgets_follow_the_time_and_say_that_it_is_not_now(
         expect(value).to_have_text("12000")
         press(page, "Pause")
         engine.write({"rpm": 9_000.0})
-        expect(page.locator('[data-kind="broker"] .why').last).to_contain_text("those of now")
+        assert "LIVE" in page.evaluate(MARK_OF_NOW)
         expect(value).to_have_text("12000")
         press(page, "Live")
         expect(value).to_have_text("9000")
@@ -344,10 +350,38 @@ def test_on_a_phone_widgets_stand_below_each_other_and_fit(
         tops = [one["y"] for one in boxes]
         assert sorted(tops) == tops
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+        states = page.locator('[data-kind="states"]')
+        expect(states.locator(".state-now")).to_have_text("running")
+        for part in (".state-label", ".state-now"):
+            assert states.locator(part).evaluate("one => one.scrollWidth <= one.clientWidth")
         press(page, "Edit")
         expect(frame(page, 0).locator(".frame-corner")).to_be_hidden()
         frame(page, 6).get_by_role("button", name="Remove").tap()
         expect(page.locator(".frame")).to_have_count(len(EVERY) - 1)
+
+
+def test_a_plot_keeps_its_axis_when_its_legend_grows(
+    shared_broker: RunningBroker, browser: Browser
+) -> None:
+    plots = [widget("plot", at * 4, 0, 4, 5, name) for at, name in enumerate(NAMES[:2])]
+    saved(shared_broker, "axis-10", *plots)
+    with flying(shared_broker):
+        page = opened(browser, shared_broker.console, f"plots?name={NAMES[2]}")
+        for key in ("Space", "a", "b"):
+            page.keyboard.press(key)
+        page.evaluate("location.hash = '#/layouts/axis-10'")
+        for number in range(len(plots)):
+            shown = frame(page, number)
+            expect(shown.locator(".plot-legend-head")).to_contain_text("B ")
+            expect(shown.locator(".plot-unit")).not_to_be_empty()
+            page.wait_for_function(FITS, arg=number)
+
+
+FITS = """number => {
+  const host = document.querySelectorAll(".frame .plot-host")[number];
+  const { clientHeight } = host.querySelector(".uplot");
+  return clientHeight > 0 && clientHeight <= host.clientHeight;
+}"""
 
 
 def test_by_touch_a_widget_is_dragged(shared_broker: RunningBroker, browser: Browser) -> None:

@@ -63,6 +63,14 @@ def test_colours_follow_the_system_until_a_person_chooses_and_the_choice_stays(
     expect(button).to_have_attribute("aria-label", "Colours: as the system")
 
 
+KEYS_OVER_WORDS = """() => [...document.querySelectorAll("#keys dl > div")]
+  .filter((row) => {
+    const right = row.querySelector("kbd:last-of-type").getBoundingClientRect().right;
+    return right > row.querySelector("dd").getBoundingClientRect().left;
+  })
+  .map((row) => row.textContent)"""
+
+
 def test_keys_go_to_pages_and_to_the_search_box_and_are_listed(
     shared_broker: RunningBroker, browser: Browser
 ) -> None:
@@ -75,6 +83,8 @@ def test_keys_go_to_pages_and_to_the_search_box_and_are_listed(
     page.keyboard.press("?")
     expect(page.locator("#keys")).to_be_visible()
     expect(page.locator("#keys")).to_contain_text("Data flow")
+    expect(page.locator("#keys h2")).to_be_in_viewport()
+    assert page.evaluate(KEYS_OVER_WORDS) == []
     page.keyboard.press("Escape")
     expect(page.locator("#keys")).to_be_hidden()
     page.keyboard.press("g")

@@ -74,6 +74,55 @@ def test_a_replay_is_shared_by_its_address_while_it_goes_on(rig: Rig, browser: B
     expect(value(other, "rig/height")).to_have_text(re.compile(r"^([3-9]\d|\d{3})\."))
 
 
+def test_another_page_has_the_shown_time_in_its_address(rig: Rig, browser: Browser) -> None:
+    page = opened(browser, rig.broker.console, f"plots?name=rig/height&{rig.window(10, 50)}")
+    drawn(page)
+    shown = page.get_by_label("Shown time in UTC").input_value()
+    page.get_by_role("link", name="Layouts").click()
+    expect(page).to_have_url(re.compile(r"#/layouts\?from=.*&to="))
+    page.get_by_role("link", name="Broker", exact=True).click()
+    expect(page).to_have_url(re.compile(r"#/broker$"))
+    page.get_by_role("link", name="Overview").click()
+    expect(page).to_have_url(re.compile(r"#/\?from=.*&to="))
+    page.reload()
+    expect(page.locator("#time-mode")).to_have_text("PAUSED")
+    expect(page.get_by_label("Shown time in UTC")).to_have_value(shown)
+
+
+def test_a_cursor_beyond_the_shown_time_has_no_value(rig: Rig, browser: Browser) -> None:
+    page = opened(browser, rig.broker.console, f"plots?name=rig/height&{rig.window(10, 50)}")
+    drawn(page)
+    left, middle, width = canvas(page)
+    page.mouse.click(left + width * 0.75, middle)
+    expect(value(page, "rig/height", "a")).to_have_text(re.compile(r"^(39\.9|40)"))
+    page.mouse.move(left + width * 0.5, middle)
+    expect(value(page, "rig/height")).to_have_text(re.compile(r"^(29\.9|30)"))
+    page.get_by_role("link", name="Overview").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#quick-look [data-plot]")).to_have_count(2)
+    field = page.get_by_label("Shown time in UTC")
+    field.fill(rig.at(20))
+    field.press("Enter")
+    expect(value(page, "rig/height")).to_have_text(re.compile(r"^(19\.9|20)"))
+    expect(value(page, "rig/height", "a")).to_have_text("\u2013")
+    expect(plot(page).locator(".plot-at")).to_be_empty()
+
+
+def test_the_time_field_goes_on_after_a_time_was_typed(rig: Rig, browser: Browser) -> None:
+    page = opened(browser, rig.broker.console, f"plots?name=rig/height&{rig.window(0, 20)}&play=10")
+    expect(page.locator("body")).to_have_attribute("data-time", "replay")
+    field = page.get_by_label("Shown time in UTC")
+    field.fill(rig.at(30))
+    field.press("Enter")
+    expect(field).not_to_have_value(rig.at(30))
+    expect(field).to_be_focused()
+    field.press_sequentially("1")
+    expect(field).to_have_value(re.compile("^.*1.*$"))
+    typed = field.input_value()
+    expect(value(page, "rig/height")).to_have_text(re.compile(r"^[6-9]\d\."))
+    assert field.input_value() == typed
+
+
 def test_what_is_of_now_says_so_while_another_time_is_shown(rig: Rig, browser: Browser) -> None:
     page = opened(browser, rig.broker.console)
     drawn(page)

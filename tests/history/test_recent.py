@@ -180,3 +180,25 @@ def test_memory_never_takes_more_than_173_kb_for_each_parameter() -> None:
     assert len(recent.ask(every)) == recent_module.NAMES_MAX
     recent.follow(None, time.time_ns())
     assert len(recent.followed) == recent_module.NAMES_MAX
+
+
+def test_what_is_to_be_read_is_what_memory_lacks(tmp_path: Path) -> None:
+    now_ns = time.time_ns()
+    samples = [[Sampled(0, now_ns - (20 - n) * SECOND_NS, float(n))] for n in range(20)]
+    journal, recent = growing(tmp_path, samples), RecentSamples()
+    reader: Any = journal.reader
+    reader.end = 12
+    begin = now_ns - 30 * SECOND_NS
+    assert recent.offsets_to_read(journal, NUMBERS[:1], begin) == (0, 12)
+    recent.ask(NUMBERS[:1])
+    recent.follow(journal, now_ns)
+    reader.end = 20
+    recent.follow(journal, now_ns)
+    assert recent.offsets_to_read(journal, NUMBERS[:1], begin) == (0, 12)
+    assert recent.offsets_to_read(journal, NUMBERS, begin) == (0, 20)
+    late = now_ns - 3 * SECOND_NS
+    start, stop = recent.offsets_to_read(journal, NUMBERS[:1], late)
+    assert start == stop, "followed for longer than that"
+    recent.fill(journal, NUMBERS[:1], begin, ReadBudget())
+    start, stop = recent.offsets_to_read(journal, NUMBERS[:1], begin)
+    assert start == stop

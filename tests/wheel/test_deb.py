@@ -17,6 +17,7 @@ from tests.wheel.made import ROOT, made
 
 HOME = "usr/lib/slipring"
 SERVICE = "usr/lib/systemd/system/slipring.service"
+CONFIG = "/etc/slipring/broker.toml"
 SCRIPTS = ("postinst", "prerm", "postrm")
 
 
@@ -55,7 +56,7 @@ def test_it_says_what_it_needs_and_keeps_the_config_of_people(deb: Path, tmp_pat
     needs = fields["Depends"].split(", ")
     assert needs[0] == f"python3.{sys.version_info.minor}"
     assert any(re.fullmatch(r"libc6 \(>= 2\.\d+\)", need) for need in needs)
-    assert (tmp_path / "control" / "conffiles").read_text() == "/etc/slipring/broker.toml\n"
+    assert (tmp_path / "control" / "conffiles").read_text() == f"{CONFIG}\n"
     for script in SCRIPTS:
         file = tmp_path / "control" / script
         assert file.stat().st_mode & 0o777 == 0o755
@@ -73,20 +74,31 @@ CALLED = (
 )
 
 
-@pytest.mark.parametrize(("earlier", "is_enabled"), [("", True), ("0.0.9", False)])
-def test_it_is_enabled_when_it_is_new_also_in_an_image_that_is_booted_later(
-    tmp_path: Path, earlier: str, *, is_enabled: bool
-) -> None:
-    """An upgrade leaves that to people. Whether this machine has a systemd makes no difference."""
+def configured(tmp_path: Path, earlier: str) -> list[str]:
+    """What the package calls when it is set up; earlier is the version that was there."""
     for name in CALLED:
         (tmp_path / name).write_text(f'#!/bin/sh\necho {name} "$@" >> "{tmp_path}/calls"\n')
         (tmp_path / name).chmod(0o755)
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
     script = ("sh", ROOT / "scripts" / "deb" / "postinst", "configure", earlier)
     subprocess.run(script, env=environment, check=True)
-    calls = (tmp_path / "calls").read_text().splitlines()
+    return (tmp_path / "calls").read_text().splitlines()
+
+
+@pytest.mark.parametrize(("earlier", "is_enabled"), [("", True), ("0.0.9", False)])
+def test_it_is_enabled_when_it_is_new_also_in_an_image_that_is_booted_later(
+    tmp_path: Path, earlier: str, *, is_enabled: bool
+) -> None:
+    """An upgrade leaves that to people. Whether this machine has a systemd makes no difference."""
+    calls = configured(tmp_path, earlier)
     assert ("deb-systemd-helper enable slipring.service" in calls) == is_enabled
     assert not [one for one in calls if "try-restart" in one], "what does not run would stay so"
+
+
+def test_an_upgrade_goes_on_where_a_person_removed_the_config_file(tmp_path: Path) -> None:
+    """dpkg does not bring it back, and a command about it would fail."""
+    about = [call for call in configured(tmp_path, "0.0.9") if CONFIG in call]
+    assert bool(about) == Path(CONFIG).exists()
 
 
 def test_its_files_belong_to_root_and_are_where_debian_wants_them(deb: Path) -> None:

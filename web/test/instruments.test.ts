@@ -151,6 +151,8 @@ test("values of now are never shown for an earlier time, and those of a later on
   store.follow("paused", 50, 1_600);
   await settle();
   assert.equal(store.get("a")?.time_ms, 45);
+  store.follow("paused", 80, 1_605);
+  assert.equal(store.get("a"), null, "the answer was about an earlier time, and there may be a newer value");
   store.follow("live", 200, 1_610);
   assert.equal(store.get("a"), null);
 });

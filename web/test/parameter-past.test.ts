@@ -114,6 +114,9 @@ test("while an earlier time is shown, its values are, and not those of now", asy
   time.seek(500, 5_000);
   past.follow(store.rows, time, 5_000, 2_010);
   assert.equal(past.sampleOf(record, time), null, "what came later is no value of an earlier time");
+  time.seek(3_000, 5_000);
+  past.follow(store.rows, time, 5_000, 2_020);
+  assert.equal(past.sampleOf(record, time), null, "there may be a newer value, which nobody has asked for");
   time.goLive();
   assert.equal(past.sampleOf(record, time), null);
 });

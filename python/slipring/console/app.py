@@ -106,7 +106,9 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
     access = Middleware(
         AccessMiddleware, listen=listen, listener=listener, authenticator=authenticator
     )
-    return Starlette(routes=[*routes, *behind], middleware=[access])
+    app = Starlette(routes=[*routes, *behind], middleware=[access])
+    app.state.history = history
+    return app
 
 
 def _probe_routes(broker: Broker) -> list[BaseRoute]:

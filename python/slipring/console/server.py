@@ -1,6 +1,7 @@
 """The console's web server, inside the broker's event loop.
 
-It listens at once; `serve` loads the web framework when the first connection comes.
+It listens at once; `serve` loads the web framework when the first connection comes, or at once if
+the last minutes of some parameters are to be kept.
 """
 
 import asyncio
@@ -16,12 +17,15 @@ from slipring.console.certificate import ConsoleCertificate
 from slipring.console.guard import has_body
 from slipring.console.listener import ConsoleListener
 from slipring.console.log_guard import LogGuard
+from slipring.console.quick_look_memory import keep_quick_look
 from slipring.control import Broker
 from slipring.control.address import Address
 from slipring.errors import StartError
 
 if TYPE_CHECKING:
     import uvicorn
+
+    from slipring.history import History
 
 STATIC = Path(str(files("slipring.console"))) / "static"
 STOP_S = 2
@@ -57,12 +61,13 @@ class ConsoleServer:
 
     async def serve(self, stop: asyncio.Event) -> None:
         """Answer until told to stop; the first connection loads the web framework."""
-        if not await _has_connection(self._socket, stop):
+        if not self._quick_look() and not await _has_connection(self._socket, stop):
             self._socket.close()
             return
-        server, listener = await asyncio.to_thread(self._loaded)
+        server, listener, history = await asyncio.to_thread(self._loaded)
         serving = asyncio.create_task(server.serve(sockets=[]))
         own = [asyncio.create_task(listener.serve())]
+        own.append(asyncio.create_task(keep_quick_look(history, self._quick_look)))
         if self._certificate:
             own.append(asyncio.create_task(self._certificate.follow()))
         await stop.wait()
@@ -71,7 +76,11 @@ class ConsoleServer:
         server.should_exit = True
         await asyncio.gather(serving, *own, return_exceptions=True)
 
-    def _loaded(self) -> "tuple[uvicorn.Server, ConsoleListener]":
+    def _quick_look(self) -> list[str]:
+        """The parameters that the configuration names: of these the page begins with the past."""
+        return [name for plot in self.broker.config.console.quick_look for name in plot]
+
+    def _loaded(self) -> "tuple[uvicorn.Server, ConsoleListener, History]":
         """Import and make the web server; on a thread, so that the event loop is free."""
         import uvicorn
         from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -95,8 +104,9 @@ class ConsoleServer:
         connections_max = self.broker.config.console.connections
         tls = self._certificate.context if self._certificate else None
         listener = ConsoleListener(self._socket, speak_http, connections_max, tls)
+        app = make_app(self.broker, self.listen, STATIC, listener)
         config = uvicorn.Config(
-            make_app(self.broker, self.listen, STATIC, listener),
+            app,
             log_config=None,
             # Its lines about connections say nothing to a person, and contain the searches.
             log_level="warning",
@@ -117,7 +127,7 @@ class ConsoleServer:
         for name in ("uvicorn.error", "asyncio"):
             logging.getLogger(name).addFilter(self.log_guard)
         server = Server(config)
-        return server, listener
+        return server, listener, app.state.history
 
 
 async def _has_connection(listening: socket.socket, stop: asyncio.Event) -> bool:

@@ -105,7 +105,8 @@ class ConsoleSection(Section):
         Field(
             (),
             description="What the first page draws: up to four plots, each with the names of its "
-            "parameters. Without it the page draws the first parameters that have limits.",
+            "parameters; the broker keeps their last minutes in memory. Without it the page draws "
+            "the first parameters that have limits.",
             examples=[[["jet/air/altitude"], ["jet/engine/n1", "jet/engine/n2"]]],
         )
     )

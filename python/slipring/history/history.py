@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 CHEAP_BYTES = 64 << 20
 """A journal that has all of a time in fewer bytes is quicker than the lake."""
+COARSER_MAX = 5
+"""How much longer the steps of busy minutes may be than asked for, if that spares reading them."""
 BEGIN_NS = 3 * SECOND_NS
 """How far a page that begins to follow is taken back: as long as the journal may take to sync."""
 BEGIN_BYTES_MAX = 32 << 20
@@ -68,13 +70,14 @@ class History:
     ) -> HistoryAnswer:
         """Series of the names, in their order."""
         budget = ReadBudget()
-        question, sources = self._prepared(question)
+        numbers = [one for one in question.names if not known[one].is_text]
+        question, sources = self._prepared(question, numbers)
         gathered: dict[str, Gathered] = {}
         for is_text in (False, True):
             names = [one for one in question.names if known[one].is_text is is_text]
             if names:
                 reading = HistoryReading(question, names, budget, is_text=is_text)
-                if not reading.read_recent(self.recent, self._recent_journal(question)):
+                if not reading.read_recent(self.recent, self._recent_journal(question, names)):
                     reading.read(self.journal, self.lake, sources[is_text])
                 reading.add_followed(self.recent)
                 reading.add_newest(self.table.newest(names), known, self._in_journal(names))
@@ -201,10 +204,13 @@ class History:
             self._tell("lake", error)
             return {}
 
-    def _prepared(self, question: HistoryQuestion) -> "tuple[HistoryQuestion, Sources]":
+    def _prepared(
+        self, question: HistoryQuestion, numbers: Sequence[str]
+    ) -> "tuple[HistoryQuestion, Sources]":
         """The question with buckets as long as old times need them, and the tables that are asked,
         for numbers and for texts.
         """
+        question = self._as_in_memory(question, numbers)
         try:
             lake = None if self._is_cheap(question) else self.lake
             source = lake.source(question.whole_ns[0], question.step_ns) if lake else None
@@ -216,16 +222,36 @@ class History:
             question = replace(question, least_ns=source.window_ns)
         return question, (source, texts)
 
-    def _recent_journal(self, question: HistoryQuestion) -> JournalHistory | None:
+    def _as_in_memory(self, question: HistoryQuestion, numbers: Sequence[str]) -> HistoryQuestion:
+        """The question in the steps of the memory, if these are a little longer than what is asked
+        for, the memory has them, and the journal has much to read.
+        """
+        if not numbers or not COARSE_NS // COARSER_MAX <= question.step_ns < COARSE_NS:
+            return question
+        coarser = replace(question, least_ns=COARSE_NS)
+        lacking = self._bytes_to_read(coarser, numbers)
+        is_known = lacking is not None and lacking <= CHEAP_BYTES and not self._is_cheap(question)
+        return coarser if is_known else question
+
+    def _recent_journal(
+        self, question: HistoryQuestion, names: Sequence[str]
+    ) -> JournalHistory | None:
         """The journal, if the newest minutes are in memory or quickly read into it."""
+        if question.step_ns % COARSE_NS or self._is_cheap(question):
+            return None
+        lacking = self._bytes_to_read(question, names)
+        if lacking is None or (lacking > BYTES_MAX and self.lake is not None):
+            return None
+        return self.journal
+
+    def _bytes_to_read(self, question: HistoryQuestion, names: Sequence[str]) -> int | None:
+        """How much of the journal memory lacks; None if it cannot have that time."""
         journal, begin_ns = self.journal, question.whole_ns[0]
-        if journal is None or question.step_ns % COARSE_NS or self._is_cheap(question):
+        if journal is None or begin_ns < self.recent.oldest_ns(time.time_ns()):
             return None
-        if begin_ns < self.recent.oldest_ns(time.time_ns()):
-            return None
-        extent = journal.extent()
-        late = extent.bytes_between(journal.reader.offset_at(begin_ns), extent.end)
-        return journal if late <= BYTES_MAX or self.lake is None else None
+        return journal.extent().bytes_between(
+            *self.recent.offsets_to_read(journal, names, begin_ns)
+        )
 
     def _is_cheap(self, question: HistoryQuestion) -> bool:
         """Whether the journal alone has everything, in few bytes."""

@@ -135,6 +135,19 @@ class RecentSamples:
                 damage += self._fill(journal, group, from_ns, since, budget)
         return damage
 
+    def offsets_to_read(
+        self, journal: JournalHistory, names: Sequence[str], from_ns: int
+    ) -> tuple[int, int]:
+        """Where `fill` would read; an empty range if memory has all since a time."""
+        start, end = self._start(journal, from_ns), journal.reader.end_offset()
+        with self._lock:
+            lacking = [
+                one.since if (one := self.followed.get(name)) else end
+                for name in names
+                if name not in self.followed or self.followed[name].complete_ns > from_ns
+            ]
+        return start, max(start, *lacking, start)
+
     def is_complete(self, name: str, from_ns: int) -> bool:
         """Whether nothing is missing from a time on."""
         with self._lock:
@@ -234,9 +247,9 @@ class RecentSamples:
             found.append(row.only(np.flatnonzero(place >= 0)))
         return found
 
-    def _place(self, name: str) -> int:
-        found = self.followed.get(name)
-        return -1 if found is None else found.place
+    def _start(self, journal: JournalHistory, from_ns: int) -> int:
+        """Where samples of a time begin."""
+        return max(journal.reader.first_offset, journal.reader.offset_at(from_ns - AHEAD_NS))
 
     def _add_older(
         self, names: Sequence[str], rows: list[RingRows], since: tuple[int, int], begun: int
@@ -276,7 +289,7 @@ class RecentSamples:
         budget: ReadBudget,
     ) -> list[str]:
         begun, extent, first = self._begun, journal.extent(), journal.reader.first_offset
-        start = max(first, min(since, journal.reader.offset_at(from_ns - AHEAD_NS)))
+        start = min(since, self._start(journal, from_ns))
         if start == since:  # all that is older was received long before
             self._add_older(names, [], (since, 0 if since == first else from_ns), begun)
             return []
