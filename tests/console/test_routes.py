@@ -13,6 +13,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from slipring.console.app import make_app
+from slipring.console.history_routes import history_of
 from slipring.console.listener import ConsoleListener
 from slipring.control import Broker
 from slipring.control.address import Address
@@ -120,7 +121,7 @@ def routes(tmp_path: Path) -> Iterator[set[str]]:
     try:
         with socket.socket() as unused:
             listener = ConsoleListener(unused, lambda: None, 4)  # type: ignore[arg-type, return-value]
-            app = make_app(broker, Address("127.0.0.1", 0), tmp_path, listener)
+            app = make_app(broker, history_of(broker), Address("127.0.0.1", 0), tmp_path, listener)
         found = set()
         for route in app.routes:
             if isinstance(route, WebSocketRoute):

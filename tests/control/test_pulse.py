@@ -12,9 +12,9 @@ import pytest
 from starlette.websockets import WebSocketDisconnect
 
 from slipring.console.app import make_app
+from slipring.console.history_routes import history_of
 from slipring.console.parameters import send_changes
 from slipring.console.watch import Watch
-from slipring.control import Broker
 from slipring.control.address import Address
 from slipring.control.config import Config
 from slipring.control.health import Trouble
@@ -84,7 +84,7 @@ def asked(engine: Engine, trouble: Trouble | None, path: str) -> tuple[int, str]
         config=Config(),
     )
     app = make_app(
-        cast("Broker", broker), Address("127.0.0.1", 80), Path(__file__).parent, listener
+        broker, history_of(broker), Address("127.0.0.1", 80), Path(__file__).parent, listener
     )
 
     async def get() -> httpx.Response:

@@ -96,7 +96,7 @@ def test_it_is_enabled_when_it_is_new_also_in_an_image_that_is_booted_later(
 
 
 def test_an_upgrade_goes_on_where_a_person_removed_the_config_file(tmp_path: Path) -> None:
-    """dpkg does not bring it back, and a command about it would fail."""
+    """It does not come back, and a command about it would fail."""
     about = [call for call in configured(tmp_path, "0.0.9") if CONFIG in call]
     assert bool(about) == Path(CONFIG).exists()
 

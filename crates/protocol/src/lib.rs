@@ -16,6 +16,7 @@ mod keep_alive;
 mod loss;
 mod outbound;
 mod pending;
+mod phase;
 mod properties;
 mod proving;
 mod publish;
@@ -55,38 +56,13 @@ use inbound::InboundWindow;
 use keep_alive::{KeepAlive, KeepAliveAction};
 use outbound::OutboundWindow;
 use pending::PendingRequests;
+use phase::Phase;
 use proving::Proving;
 use subscriptions::Subscriptions;
 use tally::PublishTallies;
 
 /// How long sending DISCONNECT to a broker that broke the rules may take.
 const LAST_WORD: Duration = Duration::from_secs(1);
-
-#[derive(Debug)]
-enum Phase {
-    /// CONNECT waits for its CONNACK.
-    Connecting {
-        until: Instant,
-    },
-    Open,
-    /// The owner wants to disconnect; the broker still has messages to acknowledge.
-    Draining {
-        until: Instant,
-        timeout: Duration,
-    },
-    /// DISCONNECT is in the output; nothing more is read.
-    Closing {
-        until: Instant,
-        timeout: Duration,
-        loss: Option<ConnectionLoss>,
-    },
-    /// The connection is lost; the driver makes another one at `until`.
-    Away {
-        until: Instant,
-        loss: ConnectionLoss,
-    },
-    Closed(Option<ConnectionLoss>),
-}
 
 /// PINGREQs without an answer: one that the owner asked for, or several of the keep-alive in a row.
 #[derive(Debug)]
@@ -304,36 +280,6 @@ impl ClientProtocol {
             _ => ConnectionLoss::Closed,
         };
         self.end(Some(loss));
-    }
-
-    /// Whether the client only waits for acknowledgements. Messages that arrive are ignored, and
-    /// stay unacknowledged.
-    pub fn is_draining(&self) -> bool {
-        matches!(self.phase, Phase::Draining { .. })
-    }
-
-    /// Whether DISCONNECT is in the output; nothing else is left to do.
-    pub fn is_closing(&self) -> bool {
-        matches!(self.phase, Phase::Closing { .. })
-    }
-
-    /// Whether there is no connection, and the driver will make another one.
-    pub fn is_away(&self) -> bool {
-        matches!(self.phase, Phase::Away { .. })
-    }
-
-    /// Whether nothing more is received or sent.
-    pub fn is_closed(&self) -> bool {
-        matches!(self.phase, Phase::Closed(_))
-    }
-
-    /// Why the connection ended or is ending; `None` if the owner asked for it.
-    pub fn loss(&self) -> Option<&ConnectionLoss> {
-        match &self.phase {
-            Phase::Closing { loss, .. } | Phase::Closed(loss) => loss.as_ref(),
-            Phase::Away { loss, .. } => Some(loss),
-            _ => None,
-        }
     }
 
     /// Puts DISCONNECT into the output.

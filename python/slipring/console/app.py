@@ -19,7 +19,7 @@ from slipring.console.authenticator import Authenticator
 from slipring.console.broker_state import state_routes
 from slipring.console.grafana import grafana_routes
 from slipring.console.history_desk import HistoryDesk
-from slipring.console.history_routes import history_of, history_routes
+from slipring.console.history_routes import history_routes
 from slipring.console.layouts import layout_routes
 from slipring.console.listener import ConsoleListener
 from slipring.console.live_message import LivePosition
@@ -44,15 +44,17 @@ from slipring.console.token_route import token_route
 from slipring.console.unmatched import UnmatchedPath
 from slipring.control import Broker
 from slipring.control.address import Address
+from slipring.history import History
 from slipring.status.asked import PartsAsked
 from slipring.status.message import LiveMessage
 
 
-def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleListener) -> Starlette:
+def make_app(
+    broker: Broker, history: History, listen: Address, static: Path, listener: ConsoleListener
+) -> Starlette:
     """Make the application with all routes."""
     messages = SharedMessages(broker)
     authenticator = Authenticator(broker, listen)
-    history = history_of(broker)
     desk = HistoryDesk(history)
 
     @operation("The broker as the page shows it.", LiveMessage)
@@ -106,9 +108,7 @@ def make_app(broker: Broker, listen: Address, static: Path, listener: ConsoleLis
     access = Middleware(
         AccessMiddleware, listen=listen, listener=listener, authenticator=authenticator
     )
-    app = Starlette(routes=[*routes, *behind], middleware=[access])
-    app.state.history = history
-    return app
+    return Starlette(routes=[*routes, *behind], middleware=[access])
 
 
 def _probe_routes(broker: Broker) -> list[BaseRoute]:

@@ -86,6 +86,7 @@ class ConsoleServer:
         from uvicorn.protocols.http.h11_impl import H11Protocol
 
         from slipring.console.app import make_app
+        from slipring.console.history_routes import history_of
 
         class Server(uvicorn.Server):
             @contextlib.contextmanager
@@ -104,9 +105,9 @@ class ConsoleServer:
         connections_max = self.broker.config.console.connections
         tls = self._certificate.context if self._certificate else None
         listener = ConsoleListener(self._socket, speak_http, connections_max, tls)
-        app = make_app(self.broker, self.listen, STATIC, listener)
+        history = history_of(self.broker)
         config = uvicorn.Config(
-            app,
+            make_app(self.broker, history, self.listen, STATIC, listener),
             log_config=None,
             # Its lines about connections say nothing to a person, and contain the searches.
             log_level="warning",
@@ -114,8 +115,8 @@ class ConsoleServer:
             lifespan="off",
             ws="websockets-sansio",
             ws_max_size=ASKED_BYTES_MAX,
-            # Pages share each message, but each would have a compression of its own: with 50 pages a
-            # quarter of the broker's time, and 300 kB of memory for each WebSocket.
+            # Pages share each message, but each would have a compression of its own: with 50 pages
+            # a quarter of the broker's time, and 300 kB of memory for each WebSocket.
             ws_per_message_deflate=False,
             h11_max_incomplete_event_size=HEAD_BYTES_MAX,
             # The peer is what the system says, not what a header claims.
@@ -127,7 +128,7 @@ class ConsoleServer:
         for name in ("uvicorn.error", "asyncio"):
             logging.getLogger(name).addFilter(self.log_guard)
         server = Server(config)
-        return server, listener, app.state.history
+        return server, listener, history
 
 
 async def _has_connection(listening: socket.socket, stop: asyncio.Event) -> bool:
