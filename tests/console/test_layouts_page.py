@@ -264,6 +264,7 @@ def test_widgets_follow_the_time_and_say_that_it_is_not_now(
         expect(value).to_have_text("12000")
         press(page, "Pause")
         engine.write({"rpm": 9_000.0})
+        expect(page.locator("body")).to_have_attribute("data-time", "paused")
         assert "LIVE" in page.evaluate(MARK_OF_NOW)
         expect(value).to_have_text("12000")
         press(page, "Live")
@@ -351,6 +352,7 @@ def test_on_a_phone_widgets_stand_below_each_other_and_fit(
         assert sorted(tops) == tops
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
         states = page.locator('[data-kind="states"]')
+        states.scroll_into_view_if_needed()
         expect(states.locator(".state-now")).to_have_text("running")
         for part in (".state-label", ".state-now"):
             assert states.locator(part).evaluate("one => one.scrollWidth <= one.clientWidth")

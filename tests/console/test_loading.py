@@ -14,7 +14,8 @@ import asyncio, sys
 from types import SimpleNamespace
 from slipring.console import ConsoleServer
 
-BROKER = SimpleNamespace(config=SimpleNamespace(console=SimpleNamespace(certificate=None)))
+CONSOLE = SimpleNamespace(certificate=None, quick_look=())
+BROKER = SimpleNamespace(config=SimpleNamespace(console=CONSOLE))
 
 async def begin_and_end():
     stop = asyncio.Event()

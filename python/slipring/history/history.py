@@ -230,8 +230,9 @@ class History:
             return question
         coarser = replace(question, least_ns=COARSE_NS)
         lacking = self._bytes_to_read(coarser, numbers)
-        is_known = lacking is not None and lacking <= CHEAP_BYTES and not self._is_cheap(question)
-        return coarser if is_known else question
+        is_known = lacking is not None and lacking <= CHEAP_BYTES
+        is_much = is_known and self._journal_bytes(question) > CHEAP_BYTES
+        return coarser if is_much else question
 
     def _recent_journal(
         self, question: HistoryQuestion, names: Sequence[str]
@@ -255,11 +256,18 @@ class History:
 
     def _is_cheap(self, question: HistoryQuestion) -> bool:
         """Whether the journal alone has everything, in few bytes."""
-        journal, bounds = self.journal, self.journal_bounds()
-        if journal is None or bounds is None or question.whole_ns[0] < bounds[0]:
+        bounds = self.journal_bounds()
+        if bounds is None or question.whole_ns[0] < bounds[0]:
             return False
+        return self._journal_bytes(question) <= CHEAP_BYTES
+
+    def _journal_bytes(self, question: HistoryQuestion) -> int:
+        """How much of the journal is of that time."""
+        journal = self.journal
+        if journal is None:
+            return 0
         extent = journal.extent()
-        return extent.bytes_between(*journal.offsets(extent, *question.whole_ns)) <= CHEAP_BYTES
+        return extent.bytes_between(*journal.offsets(extent, *question.whole_ns))
 
     def _series(
         self, name: str, known: KnownParameter, found: Gathered, question: HistoryQuestion

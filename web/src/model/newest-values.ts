@@ -37,6 +37,9 @@ export class NewestValues {
   #isAsking = false;
   #isLive = true;
   #shown_ms = 0;
+  #isPaused = false;
+  /** The time that the values are of; they may be older, but there is no newer one before it. */
+  #answered_ms = 0;
   #asked = "";
 
   constructor(fetch: FetchNewest, changed: () => void) {
@@ -58,15 +61,20 @@ export class NewestValues {
     this.#wanted.delete(owner);
   }
 
-  /** Null also for what came later than the shown time: after a jump to the past, the present is no value of it. */
+  /**
+   * Null also for what came later than the shown time: after a jump to the past, the present is no value of it. After a jump
+   * to a later time that stands still there may be a newer value; a replay is so little ahead of its answers that they are shown.
+   */
   get(name: string): NewestSample | null {
     const found = this.#values.get(name) ?? null;
-    return found !== null && !this.#isLive && found.time_ms > this.#shown_ms ? null : found;
+    if (found === null || this.#isLive) return found;
+    return found.time_ms > this.#shown_ms || (this.#isPaused && this.#answered_ms < this.#shown_ms) ? null : found;
   }
 
   /** Asks again if it is time to. What stands still is asked for once. `local_ms` is the page's own clock. */
   follow(mode: TimeMode, shown_ms: number, local_ms: number): void {
     this.#shown_ms = shown_ms;
+    this.#isPaused = mode === "paused";
     if ((mode === "live") !== this.#isLive) this.#begin(mode === "live");
     if (this.#isAsking || local_ms < this.#next_ms || this.#wanted.size === 0) return;
     const names = [...new Set([...this.#wanted.values()].flat())].slice(0, NAMES_MAX);
@@ -96,6 +104,7 @@ export class NewestValues {
         return;
       }
       this.#values = new Map(found.map((one) => [one.name, one]));
+      this.#answered_ms = at_ms ?? 0;
       this.#asked = asked;
       this.#revision += 1;
     } catch {

@@ -36,6 +36,8 @@ export class RowsPast {
   readonly #get: GetText;
   readonly #changed: () => void;
   #samples = new Map<string, ParameterSample>();
+  /** The time that the samples are of. */
+  #sampled_ms = 0;
   #lines = new Map<string, Series>();
   #asked = "";
   #asked_at_ms = 0;
@@ -65,11 +67,15 @@ export class RowsPast {
     else this.#lookBack(records, time, now_ms, local_ms, view);
   }
 
-  /** The sample of a parameter at the shown time; null if it had none, and while only that of a later time is known. */
+  /**
+   * The sample of a parameter at the shown time; null if it had none, and while only that of a later time is known, or that
+   * of an earlier one than what stands still: there may be a newer sample.
+   */
   sampleOf(record: ParameterRecord, time: TimeControl): ParameterSample | null {
     if (time.mode === "live") return record.newest;
     const sample = this.#samples.get(record.topic) ?? null;
-    return sample !== null && sample.time_ms > this.#shown_ms ? null : sample;
+    if (sample === null || sample.time_ms > this.#shown_ms) return null;
+    return time.mode === "paused" && this.#sampled_ms < this.#shown_ms ? null : sample;
   }
 
   /** The line of a parameter up to the shown time. */
@@ -133,6 +139,7 @@ export class RowsPast {
       }
     }
     this.#samples = kept;
+    this.#sampled_ms = at_ms;
     this.#changed();
     return true;
   }

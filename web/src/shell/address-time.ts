@@ -14,6 +14,7 @@ export class AddressTime {
   #revision = 0;
   #timer = 0;
   #written_at_ms = 0;
+  #isElsewhere = false;
 
   constructor(time: TimeControl) {
     this.#time = time;
@@ -25,10 +26,11 @@ export class AddressTime {
     return this.#pending !== null;
   }
 
-  /** There is another address: its time is shown as soon as the broker's clock is known. */
+  /** There is another address: its time is shown as soon as the broker's clock is known. One without a time gets the shown one. */
   follow(): void {
     const query = readAddress(window.location.hash)?.query;
     if (query && saysTime(query)) this.#pending = query;
+    else this.#isElsewhere = true;
   }
 
   /** `isShown`: the page that is shown follows the time. */
@@ -37,8 +39,10 @@ export class AddressTime {
     if (this.#pending) {
       applyTime(this.#pending, this.#time, live_ms);
       this.#pending = null;
-    } else if (isShown && this.#revision !== this.#time.revision) this.#later(live_ms);
+    } else if (isShown && this.#isElsewhere) this.#write(live_ms);
+    else if (isShown && this.#revision !== this.#time.revision) this.#later(live_ms);
     else if (isShown && this.#time.mode === "replay" && Math.abs(live_ms - this.#written_at_ms) > FOLLOW_MS) this.#write(live_ms);
+    this.#isElsewhere = false;
     this.#revision = this.#time.revision;
   }
 

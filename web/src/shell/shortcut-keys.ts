@@ -44,6 +44,9 @@ export class ShortcutKeys {
   #show(): void {
     const title = element("h2", "", "Keyboard");
     title.id = "keys-title";
+    // The first button has the focus otherwise, and a low window shows the end of the list.
+    title.tabIndex = -1;
+    title.autofocus = true;
     const list = element("dl");
     for (const { path, title: name } of this.#pages) {
       const letter = PAGE_LETTERS[path];

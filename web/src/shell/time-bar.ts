@@ -41,6 +41,8 @@ export class TimeBar {
   #range: TimeRange | null = null;
   #asked_at_ms = Number.NEGATIVE_INFINITY;
   #live_ms = 0;
+  /** A person writes in the field, or is about to: the time that goes on must not change what they write. */
+  #isWriting = false;
 
   constructor(time: TimeControl, actions: TimeBarActions) {
     this.#time = time;
@@ -67,7 +69,7 @@ export class TimeBar {
     setText(this.#play, mode === "paused" ? "Play" : "Pause");
     this.#on.disabled = mode === "live";
     this.#renderSlider(shown_ms, live_ms);
-    if (document.activeElement !== this.#field) this.#field.value = timeText(shown_ms, SPAN_MS_START);
+    if (!this.#isWriting) this.#field.value = timeText(shown_ms, SPAN_MS_START);
     select(this.#speed, String(this.#time.speed), `${this.#time.speed}×`);
     select(this.#span, String(span_ms), spanText(span_ms));
     setText(this.#said, said(mode, live_ms - shown_ms));
@@ -107,6 +109,12 @@ export class TimeBar {
     this.#slider.addEventListener("input", act((live_ms) => this.#slid(live_ms)));
     this.#field.addEventListener("change", act((live_ms) => this.#wrote(live_ms)));
     this.#field.addEventListener("input", () => setData(this.#field, "wrong", "no"));
+    for (const begin of ["focus", "pointerdown", "input"]) this.#field.addEventListener(begin, () => (this.#isWriting = true));
+    this.#field.addEventListener("keydown", ({ key }) => (this.#isWriting ||= key !== "Enter"));
+    this.#field.addEventListener("blur", () => {
+      this.#isWriting = false;
+      setData(this.#field, "wrong", "no"); // the shown time stands there again
+    });
   }
 
   #choseSpeed(live_ms: number): void {
@@ -126,7 +134,9 @@ export class TimeBar {
   #wrote(live_ms: number): void {
     const at_ms = readTime(this.#field.value);
     setData(this.#field, "wrong", at_ms === null ? "yes" : "no");
-    if (at_ms !== null) this.#time.seek(at_ms, live_ms);
+    if (at_ms === null) return;
+    this.#isWriting = false;
+    this.#time.seek(at_ms, live_ms);
   }
 
   #fill(): void {

@@ -9,7 +9,6 @@ import { Instrument } from "./instrument.ts";
 import type { WidgetContext, WidgetSpec } from "./widget.ts";
 
 const CLIENTS_MAX = 20;
-const NOT_NOW = "The broker's figures are those of now, not of the shown time.";
 const COLUMNS = ["Client", "In", "Out", "Queue", "Dropped"] as const;
 
 export class BrokerWidget extends Instrument {
@@ -17,7 +16,6 @@ export class BrokerWidget extends Instrument {
   readonly #tiles = element("div", "broker-tiles");
   readonly #plot = element("div", "broker-traffic");
   readonly #clients = element("div", "instrument-scroll");
-  readonly #note = element("p", "why");
   #chart: LineChart | null = null;
   #chartHeight = 0;
 
@@ -33,7 +31,7 @@ export class BrokerWidget extends Instrument {
     if (this.#has("traffic")) this.element.append(this.#plot);
     if (this.#figures.some((name) => FIGURES.includes(name))) this.element.append(this.#tiles);
     if (this.#has("busiest")) this.element.append(this.#clients);
-    this.element.append(this.#note);
+    this.element.dataset["ofNow"] = "";
   }
 
   override resize(): void {
@@ -50,7 +48,6 @@ export class BrokerWidget extends Instrument {
 
   protected draw(_shown_ms: number, now_ms: number): void {
     const message = this.context.state.latest;
-    setText(this.#note, this.context.time.mode === "live" ? "" : NOT_NOW);
     if (message === null) return;
     this.#drawTiles(message);
     if (this.#has("traffic")) this.#drawTraffic(now_ms);

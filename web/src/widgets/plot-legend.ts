@@ -68,9 +68,11 @@ export class PlotLegend {
     const { cursors, time, series } = this.#context;
     const window = time.window(now_ms);
     const isMarked = cursors.a_ms !== null;
+    const seen = (moment_ms: number | null) => (moment_ms !== null && moment_ms >= window.from_ms && moment_ms <= window.to_ms ? moment_ms : null);
+    const hover_ms = seen(cursors.hover_ms);
     this.element.classList.toggle("is-marked", isMarked);
-    const at_ms = cursors.hover_ms ?? window.to_ms;
-    setText(this.#at, cursors.hover_ms === null ? "" : timeText(at_ms, window.to_ms - window.from_ms));
+    const at_ms = hover_ms ?? window.to_ms;
+    setText(this.#at, hover_ms === null ? "" : timeText(at_ms, window.to_ms - window.from_ms));
     this.#renderCursors(window.to_ms - window.from_ms);
     for (const row of this.#rows) {
       const span = spans[row.line.axis] ?? 1;
@@ -78,8 +80,8 @@ export class PlotLegend {
       setText(row.value, shownValue(this.#context, row.line, at_ms));
       const exact_ns = series.exactAt(row.line.name, at_ms);
       setTitle(row.value, exact_ns === null ? "" : `measured ${isoTimeNs(exact_ns)}`);
-      const a = shown(cursors.a_ms);
-      const b = shown(cursors.b_ms);
+      const a = shown(seen(cursors.a_ms));
+      const b = shown(seen(cursors.b_ms));
       setText(row.a, isMarked ? figure(a, span) : "");
       setText(row.b, isMarked ? figure(b, span) : "");
       setText(row.difference, isMarked ? signed(b - a, span) : "");
