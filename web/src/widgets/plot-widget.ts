@@ -33,6 +33,8 @@ export class PlotWidget implements Widget {
   #names: readonly string[];
   #lines: readonly PlotLine[] = [];
   #shape = "";
+  /** The picture was made before the legend had its values, which may take more room. */
+  #isBeforeLegend = false;
   #chart: PlotChart | null = null;
   #gestures: PlotGestures | null = null;
   #cursors: PlotCursors | null = null;
@@ -75,6 +77,10 @@ export class PlotWidget implements Widget {
     this.#chart?.draw(time.window(now_ms), mode);
     const spans = this.#spans();
     this.#legend.render(now_ms, spans);
+    if (this.#isBeforeLegend) {
+      this.#isBeforeLegend = false;
+      this.#fit();
+    }
     this.#cursors?.render(time.window(now_ms), this.#context.cursors);
     setData(this.element, "columns", String(this.#chart?.columns ?? 0));
     setData(this.element, "begin", this.#chart?.empty ? this.#chart.empty.toFixed(2) : "");
@@ -133,6 +139,7 @@ export class PlotWidget implements Widget {
     this.#chart = new PlotChart(this.#host, this.#lines, this.#context);
     this.#gestures = new PlotGestures(this.#chart.over, this.#context);
     this.#cursors = new PlotCursors(this.#chart.over);
+    this.#isBeforeLegend = true;
     this.#context.requestRender();
   }
 
