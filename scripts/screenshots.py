@@ -36,8 +36,10 @@ PATIENCE_MS = 60_000
 POLL_S = 0.2
 SETTLING_MS = 3_000
 """For plots and sparklines to be drawn."""
-IS_READ = "!document.body.innerText.includes('Reading …')"
-"""A plot has its past: on a busy machine that takes longer."""
+IS_READ = """() => ![...document.querySelectorAll(".plot-said")].some(
+  (said) => said.textContent === "Reading …" && said.getBoundingClientRect().top < innerHeight
+)"""
+"""Each plot in view has its past: on a busy machine that takes longer."""
 FLIGHT_S = 90
 """By then the engine is lit, and something is beyond its limit."""
 

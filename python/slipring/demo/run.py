@@ -14,6 +14,7 @@ import slipring
 from slipring.control.address import Address
 from slipring.control.folder import make_private
 from slipring.demo.child_process import ChildProcess
+from slipring.demo.crew import Cockpit, control_the_flight
 from slipring.demo.jet import PREFIX, Jet
 from slipring.demo.jet.derived import derive
 from slipring.demo.jet.flying import JetFlight
@@ -120,11 +121,14 @@ class Demo:
         async with asyncio.TaskGroup() as group:
             watchers = [group.create_task(child.failed()) for child in children]
             teller = group.create_task(self._tell())
-            calculator = group.create_task(self._calculate(f"mqtt://{address}"))
+            others = [
+                group.create_task(part(f"mqtt://{address}"))
+                for part in (self._calculate, self._crew, self._ground)
+            ]
             clock = group.create_task(self._land_after(seconds))
             async with slipring.connect(f"mqtt://{address}", client_id="gripen-39-7") as bus:
                 await self.flight.fly(bus, self.stop)
-            for task in (*watchers, teller, calculator, clock):
+            for task in (*watchers, teller, *others, clock):
                 task.cancel()
 
     async def _land_after(self, seconds: float | None) -> None:
@@ -139,6 +143,18 @@ class Demo:
         await self.flight.declared.wait()
         async with slipring.connect(url, client_id="gripen-39-7-derived") as bus:
             await derive(bus, on_samples=self._count)
+
+    async def _crew(self, url: str) -> None:
+        """Words, sound and answers from the cockpit."""
+        await self.flight.declared.wait()
+        async with slipring.connect(url, client_id="gripen-39-7-cockpit") as bus:
+            await Cockpit(bus).run()
+
+    async def _ground(self, url: str) -> None:
+        """Who asks the cockpit."""
+        await self.flight.declared.wait()
+        async with slipring.connect(url, client_id="ground") as bus:
+            await control_the_flight(bus)
 
     def _count(self, samples: int) -> None:
         self.derived += samples

@@ -26,7 +26,7 @@ export class Navigation {
       if (one === path) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
     }
-    this.#links.get(path)?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    this.#links.get(path)?.scrollIntoView({ block: "nearest", inline: "center" });
   }
 
   /** A small number beside a page's name, such as that of unacknowledged alarms; empty for none. */

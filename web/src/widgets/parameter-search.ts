@@ -1,6 +1,7 @@
 // A search for a parameter, with what it found as a list to choose from. Names come from strangers: they go in as text.
 import type { ParameterDefinition } from "../model/contract.ts";
 import type { DefinitionStore } from "../model/definition-store.ts";
+import { unitText } from "../model/unit-wording.ts";
 import { legible } from "../model/wording.ts";
 import { element } from "../views/page.ts";
 
@@ -66,7 +67,7 @@ export class ParameterSearch {
     const choose = element("button", "picker-row");
     choose.type = "button";
     choose.dataset["pick"] = name;
-    choose.append(element("bdi", "", legible(name)), element("span", "note", legible(unit ?? "")));
+    choose.append(element("bdi", "", legible(name)), element("span", "note", unitText(unit)));
     choose.title = legible(description ?? name);
     choose.addEventListener("click", () => {
       this.#actions.chosen(name);

@@ -18,6 +18,8 @@ const WIDTH_MIN = 120;
 const AXES_SHARE = 0.4;
 const HEIGHT_MIN = 80;
 const MARK_WIDTH = 92;
+/** Half of a time below the right end of the lines. */
+const EDGE_WIDTH = 20;
 const MARK_HEIGHT = 26;
 const LINE_WIDTH = 1.4;
 const DOT_RADIUS = 2.4;
@@ -103,7 +105,7 @@ export class PlotChart {
       ...this.#size(),
       legend: { show: false },
       cursor: { show: false },
-      padding: [8, this.#axes.length > 1 ? 0 : 12, 0, 0],
+      padding: [8, this.#axes.length > 1 ? 0 : EDGE_WIDTH, 0, 0],
       scales,
       axes: [this.#timeAxis(), ...this.#axes.map((axis, at) => this.#valueAxis(axis, at))],
       series: [{}, ...this.#lines.map(({ axis }) => ({ scale: scaleName(axis), paths: () => null, points: { show: false } }))],
