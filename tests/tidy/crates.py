@@ -12,6 +12,7 @@ CRATES: dict[str, frozenset[str]] = {
     "wire": frozenset(),
     "core": frozenset({"wire"}),
     "protocol": frozenset({"wire"}),
+    "domain": frozenset({"wire", "core"}),
     "journal": frozenset(),
     "websocket": frozenset(),
     "engine": frozenset({"core", "journal", "protocol", "websocket", "wire"}),

@@ -1,0 +1,69 @@
+//! Filters, topics, rates and records for property tests: short alphabets, so that they meet.
+
+use std::num::NonZeroU32;
+
+use proptest::collection::{btree_map, vec};
+use proptest::prelude::*;
+
+use crate::{
+    BrokerDescription, BrokerId, BrokerRecord, Interest, InterestBounds, Load, RecordVersion,
+    WantedRate,
+};
+
+pub fn filter() -> impl Strategy<Value = String> {
+    let level = prop_oneof![Just("a"), Just("b"), Just(""), Just("+"), Just("$x")];
+    let levels = (vec(level, 0..5), any::<bool>());
+    levels
+        .prop_map(|(mut levels, ends_open)| {
+            if ends_open {
+                levels.push("#");
+            }
+            levels.join("/")
+        })
+        .prop_filter("a filter is not empty", |filter| !filter.is_empty())
+}
+
+pub fn topic() -> impl Strategy<Value = String> {
+    let level = prop_oneof![Just("a"), Just("b"), Just(""), Just("c"), Just("$x")];
+    vec(level, 1..6)
+        .prop_map(|levels| levels.join("/"))
+        .prop_filter("a topic is not empty", |topic| !topic.is_empty())
+}
+
+pub fn rate() -> impl Strategy<Value = WantedRate> {
+    (1..4u32).prop_map(|rate| match rate {
+        3 => WantedRate::EVERY_SAMPLE,
+        _ => WantedRate::from_mhz(NonZeroU32::new(rate).expect("it is above 0")),
+    })
+}
+
+pub fn interest() -> impl Strategy<Value = Interest> {
+    vec((filter(), rate()), 0..12).prop_map(|subscriptions| {
+        let mut interest = Interest::default();
+        for (filter, rate) in subscriptions {
+            interest.subscribe(&filter, rate);
+        }
+        interest
+    })
+}
+
+pub fn record() -> impl Strategy<Value = BrokerRecord> {
+    let links = btree_map((1..99u8).prop_map(broker), any::<u32>(), 0..5);
+    let parts = (any::<(u64, u64)>(), ".{0,9}", vec(".{0,9}", 0..3), links);
+    (parts, interest(), any::<(u32, u32)>(), 0..12usize).prop_map(
+        |((version, name, addresses, links), interest, load, filters_max)| {
+            let description = BrokerDescription::new(name, addresses).expect("within the bounds");
+            let mut record = BrokerRecord::first(broker(0), 0, description);
+            record.version = RecordVersion::new(version.0, version.1);
+            record.links = links;
+            record.load = Load { clients: load.0, clients_max: load.1 };
+            let bounds = InterestBounds { filters_max: filters_max.max(1), bytes_max: 99 };
+            record.interest = interest.announce(bounds);
+            record
+        },
+    )
+}
+
+pub fn broker(number: u8) -> BrokerId {
+    BrokerId::from_bytes([number; BrokerId::BYTES])
+}
