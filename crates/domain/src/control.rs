@@ -1,0 +1,196 @@
+//! What brokers tell each other over a link about the domain, as bytes and back. Never carries a message of a client.
+
+use crate::bounds::BROKERS_MAX;
+use crate::byte_cursor::ByteCursor;
+use crate::{BrokerId, BrokerRecord, RecordDigest, RecordError, RecordVersion};
+
+/// The protocol that this broker speaks over links.
+const PROTOCOL: u8 = 1;
+const HELLO: u8 = 1;
+const RECORD: u8 = 2;
+const ACKNOWLEDGEMENTS: u8 = 3;
+/// Acknowledgements in one message.
+pub(crate) const ACKNOWLEDGEMENTS_MAX: usize = 1_024;
+
+/// A message from broker to broker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ControlMessage {
+    /// The first message over a link, in both directions.
+    Hello(Hello),
+    /// The newest record of a broker.
+    Record(Box<BrokerRecord>),
+    /// Brokers have taken records.
+    Acknowledgements(Vec<Acknowledgement>),
+}
+
+/// Who speaks, and what it knows: the other end sends what is missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Hello {
+    pub id: BrokerId,
+    pub digest: RecordDigest,
+}
+
+/// A broker says that it has taken a record, and all that the record says of interest holds for what it sends from now
+/// on. It goes back the way that the record came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Acknowledgement {
+    /// Whose record it is.
+    pub of: BrokerId,
+    pub version: RecordVersion,
+    /// Who has taken it.
+    pub by: BrokerId,
+}
+
+impl ControlMessage {
+    pub fn decode(bytes: &[u8]) -> Result<Self, RecordError> {
+        let mut cursor = ByteCursor::new(bytes);
+        let message = match cursor.u8()? {
+            HELLO => Self::Hello(hello(&mut cursor)?),
+            RECORD => return BrokerRecord::decode(&bytes[1..]).map(Box::new).map(Self::Record),
+            ACKNOWLEDGEMENTS => Self::Acknowledgements(acknowledgements(&mut cursor)?),
+            kind => return Err(RecordError::UnknownKind(kind)),
+        };
+        cursor.end()?;
+        Ok(message)
+    }
+}
+
+fn hello(cursor: &mut ByteCursor<'_>) -> Result<Hello, RecordError> {
+    let protocol = cursor.u8()?;
+    if protocol != PROTOCOL {
+        return Err(RecordError::UnknownFormat(protocol));
+    }
+    let id = cursor.broker_id()?;
+    let count = bounded(cursor, BROKERS_MAX)?;
+    let mut digest = RecordDigest::new();
+    for _ in 0..count {
+        let entry = (cursor.broker_id()?, cursor.version()?);
+        if digest.last().is_some_and(|(last, _)| *last >= entry.0) {
+            return Err(RecordError::Unordered);
+        }
+        digest.push(entry);
+    }
+    Ok(Hello { id, digest })
+}
+
+fn acknowledgements(cursor: &mut ByteCursor<'_>) -> Result<Vec<Acknowledgement>, RecordError> {
+    let count = bounded(cursor, ACKNOWLEDGEMENTS_MAX)?;
+    let mut entry = || {
+        let (of, version) = (cursor.broker_id()?, cursor.version()?);
+        Ok(Acknowledgement { of, version, by: cursor.broker_id()? })
+    };
+    (0..count).map(|_| entry()).collect()
+}
+
+fn bounded(cursor: &mut ByteCursor<'_>, max: usize) -> Result<usize, RecordError> {
+    let count = usize::from(cursor.u16()?);
+    if count > max { Err(RecordError::TooManyEntries) } else { Ok(count) }
+}
+
+pub(crate) fn encode_hello(id: BrokerId, digest: &[(BrokerId, RecordVersion)]) -> Vec<u8> {
+    let mut out = vec![HELLO, PROTOCOL];
+    out.extend(id.to_bytes());
+    out.extend((digest.len() as u16).to_be_bytes());
+    for (id, version) in digest {
+        out.extend(id.to_bytes());
+        put_version(&mut out, *version);
+    }
+    out
+}
+
+pub(crate) fn encode_record(record: &BrokerRecord) -> Vec<u8> {
+    let mut out = vec![RECORD];
+    record.encode(&mut out);
+    out
+}
+
+pub(crate) fn encode_acknowledgements(entries: &[Acknowledgement]) -> Vec<u8> {
+    let mut out = vec![ACKNOWLEDGEMENTS];
+    out.extend((entries.len() as u16).to_be_bytes());
+    for entry in entries {
+        out.extend(entry.of.to_bytes());
+        put_version(&mut out, entry.version);
+        out.extend(entry.by.to_bytes());
+    }
+    out
+}
+
+fn put_version(out: &mut Vec<u8>, version: RecordVersion) {
+    out.extend(version.start().to_be_bytes());
+    out.extend(version.counter().to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::strategies_tests::{broker, record};
+
+    fn version() -> impl Strategy<Value = RecordVersion> {
+        any::<(u64, u64)>().prop_map(|(start, counter)| RecordVersion::new(start, counter))
+    }
+
+    fn message() -> impl Strategy<Value = (ControlMessage, Vec<u8>)> {
+        let digest = prop::collection::btree_map((0..99u8).prop_map(broker), version(), 0..9);
+        let hello = digest.prop_map(|digest| {
+            let digest: RecordDigest = digest.into_iter().collect();
+            let bytes = encode_hello(broker(1), &digest);
+            (ControlMessage::Hello(Hello { id: broker(1), digest }), bytes)
+        });
+        let record = record().prop_map(|record| {
+            let bytes = encode_record(&record);
+            (ControlMessage::Record(Box::new(record)), bytes)
+        });
+        let entry = (0..9u8, version(), 0..9u8).prop_map(|(of, version, by)| Acknowledgement {
+            of: broker(of),
+            version,
+            by: broker(by),
+        });
+        let entries = prop::collection::vec(entry, 0..9).prop_map(|entries| {
+            let bytes = encode_acknowledgements(&entries);
+            (ControlMessage::Acknowledgements(entries), bytes)
+        });
+        prop_oneof![hello, record, entries]
+    }
+
+    proptest! {
+        #[test]
+        fn a_message_comes_back_from_its_bytes((message, bytes) in message()) {
+            prop_assert_eq!(ControlMessage::decode(&bytes), Ok(message));
+        }
+
+        #[test]
+        fn a_message_that_is_cut_anywhere_is_refused(
+            (_, bytes) in message(), at in any::<prop::sample::Index>(),
+        ) {
+            prop_assert!(ControlMessage::decode(&bytes[..at.index(bytes.len())]).is_err());
+        }
+
+        #[test]
+        fn any_bytes_are_read_without_a_panic(
+            kind in 0..5u8, bytes in prop::collection::vec(any::<u8>(), 0..200),
+        ) {
+            let _ = ControlMessage::decode(&[vec![kind], bytes].concat());
+        }
+    }
+
+    #[test]
+    fn counts_beyond_their_bounds_are_refused_before_their_entries_are_read() {
+        let mut hello = encode_hello(broker(1), &[]);
+        let at = hello.len() - 2;
+        hello[at..].copy_from_slice(&(BROKERS_MAX as u16 + 1).to_be_bytes());
+        assert_eq!(ControlMessage::decode(&hello), Err(RecordError::TooManyEntries));
+        let count = (ACKNOWLEDGEMENTS_MAX as u16 + 1).to_be_bytes();
+        let entries = [&[ACKNOWLEDGEMENTS][..], &count].concat();
+        assert_eq!(ControlMessage::decode(&entries), Err(RecordError::TooManyEntries));
+    }
+
+    #[test]
+    fn other_protocols_and_kinds_are_refused() {
+        let mut hello = encode_hello(broker(1), &[]);
+        hello[1] = 9;
+        assert_eq!(ControlMessage::decode(&hello), Err(RecordError::UnknownFormat(9)));
+        assert_eq!(ControlMessage::decode(&[9]), Err(RecordError::UnknownKind(9)));
+    }
+}

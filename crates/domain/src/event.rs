@@ -1,0 +1,32 @@
+//! What the domain tells the engine.
+
+use crate::{BrokerId, LostRange, SubscriptionToken};
+
+/// Something that happened in the domain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DomainEvent {
+    /// All brokers in reach know of this subscription: what is published at them from now on arrives.
+    InterestKnown {
+        /// The subscription.
+        token: SubscriptionToken,
+    },
+    /// Time is up, and these brokers in reach have not said that they know of it.
+    InterestUnanswered {
+        /// The subscription.
+        token: SubscriptionToken,
+        /// Who has not answered.
+        missing: Vec<BrokerId>,
+    },
+    /// A way leads to this broker now.
+    Reachable(BrokerId),
+    /// No way leads to this broker any more.
+    Unreachable(BrokerId),
+    /// Another broker has this identity, too: a data folder was copied. What it says is not taken.
+    IdentityClash(BrokerId),
+    /// There are as many brokers as a domain can have: this one is not known.
+    DomainFull(BrokerId),
+    /// Whether this broker's interest matches more than its subscriptions do, because they are too many.
+    InterestWidened(bool),
+    /// Numbers of an origin that did not arrive.
+    Lost(LostRange),
+}

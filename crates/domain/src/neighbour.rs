@@ -1,0 +1,91 @@
+//! What waits to be sent to one neighbour. Bounded, and the newest of each kind: a record that waits is read from the
+//! known ones when it is sent, so that a newer one replaces it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::control::{
+    ACKNOWLEDGEMENTS_MAX, Acknowledgement, encode_acknowledgements, encode_hello, encode_record,
+};
+use crate::{BrokerId, KnownBrokers, RecordVersion};
+
+/// Acknowledgements that wait for one neighbour. Whoever waits for one that finds no room is told that the broker has
+/// not answered.
+const WAITING_MAX: usize = 16 * ACKNOWLEDGEMENTS_MAX;
+
+/// The other end of a link.
+#[derive(Debug)]
+pub(crate) struct Neighbour {
+    pub cost: u32,
+    /// Whether its hello has arrived: before it, nobody knows what the neighbour lacks.
+    has_greeted: bool,
+    is_greeted: bool,
+    records: BTreeSet<BrokerId>,
+    /// The newest version, by whose record it is and who has taken it.
+    acknowledgements: BTreeMap<(BrokerId, BrokerId), RecordVersion>,
+}
+
+impl Neighbour {
+    pub fn new(cost: u32) -> Self {
+        Self {
+            cost,
+            has_greeted: false,
+            is_greeted: false,
+            records: BTreeSet::new(),
+            acknowledgements: BTreeMap::new(),
+        }
+    }
+
+    pub fn has_greeted(&self) -> bool {
+        self.has_greeted
+    }
+
+    /// Its hello has arrived; it lacks the records of these brokers.
+    pub fn greet(&mut self, lacking: Vec<BrokerId>) {
+        self.has_greeted = true;
+        self.records = lacking.into_iter().collect();
+    }
+
+    /// Sends it the record of this broker. Until it has greeted, what it lacks is not known; its hello tells.
+    pub fn tell(&mut self, record_of: BrokerId) {
+        if self.has_greeted {
+            self.records.insert(record_of);
+        }
+    }
+
+    /// It has the newest record of this broker.
+    pub fn has(&mut self, record_of: BrokerId) {
+        self.records.remove(&record_of);
+    }
+
+    pub fn acknowledge(&mut self, entry: Acknowledgement) {
+        let key = (entry.of, entry.by);
+        if self.acknowledgements.len() >= WAITING_MAX && !self.acknowledgements.contains_key(&key) {
+            return;
+        }
+        let newest = self.acknowledgements.entry(key).or_insert(entry.version);
+        *newest = entry.version.max(*newest);
+    }
+
+    pub fn has_something_to_send(&self) -> bool {
+        !self.is_greeted || !self.records.is_empty() || !self.acknowledgements.is_empty()
+    }
+
+    /// The next message to it.
+    pub fn next_message(&mut self, known: &KnownBrokers) -> Option<Vec<u8>> {
+        if !self.is_greeted {
+            self.is_greeted = true;
+            return Some(encode_hello(known.own().id(), &known.digest()));
+        }
+        // Records first: who has not heard of a broker takes no acknowledgement of it.
+        let record = std::iter::from_fn(|| self.records.pop_first())
+            .find_map(|id| known.get(id).map(|record| encode_record(record)));
+        record.or_else(|| self.next_acknowledgements())
+    }
+
+    fn next_acknowledgements(&mut self) -> Option<Vec<u8>> {
+        let next = std::iter::from_fn(|| self.acknowledgements.pop_first());
+        let entry = |((of, by), version)| Acknowledgement { of, version, by };
+        let entries: Vec<_> = next.take(ACKNOWLEDGEMENTS_MAX).map(entry).collect();
+        (!entries.is_empty()).then(|| encode_acknowledgements(&entries))
+    }
+}

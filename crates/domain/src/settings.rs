@@ -1,0 +1,28 @@
+//! What an operator may set of the domain.
+
+use crate::InterestBounds;
+
+/// How long the domain waits, and how much it keeps.
+#[derive(Clone, Copy, Debug)]
+pub struct DomainSettings {
+    /// How long a subscription waits until all brokers in reach know of it.
+    pub answer_ms: u64,
+    /// How long a broker that is out of reach is remembered. Far longer than any message is on its way: a broker that is
+    /// forgotten begins anew, and its numbers, too.
+    pub forget_ms: u64,
+    /// How far behind the greatest number of its origin a message is still told apart from others.
+    pub arrival_window: usize,
+    /// How much this broker announces.
+    pub interest: InterestBounds,
+}
+
+impl Default for DomainSettings {
+    fn default() -> Self {
+        Self {
+            answer_ms: 200,
+            forget_ms: 3_600_000,
+            arrival_window: 65_536,
+            interest: InterestBounds::default(),
+        }
+    }
+}
