@@ -125,44 +125,17 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::strategies_tests::{broker, record};
-
-    fn version() -> impl Strategy<Value = RecordVersion> {
-        any::<(u64, u64)>().prop_map(|(start, counter)| RecordVersion::new(start, counter))
-    }
-
-    fn message() -> impl Strategy<Value = (ControlMessage, Vec<u8>)> {
-        let digest = prop::collection::btree_map((0..99u8).prop_map(broker), version(), 0..9);
-        let hello = digest.prop_map(|digest| {
-            let digest: RecordDigest = digest.into_iter().collect();
-            let bytes = encode_hello(broker(1), &digest);
-            (ControlMessage::Hello(Hello { id: broker(1), digest }), bytes)
-        });
-        let record = record().prop_map(|record| {
-            let bytes = encode_record(&record);
-            (ControlMessage::Record(Box::new(record)), bytes)
-        });
-        let entry = (0..9u8, version(), 0..9u8).prop_map(|(of, version, by)| Acknowledgement {
-            of: broker(of),
-            version,
-            by: broker(by),
-        });
-        let entries = prop::collection::vec(entry, 0..9).prop_map(|entries| {
-            let bytes = encode_acknowledgements(&entries);
-            (ControlMessage::Acknowledgements(entries), bytes)
-        });
-        prop_oneof![hello, record, entries]
-    }
+    use crate::strategies_tests::{broker, control_message};
 
     proptest! {
         #[test]
-        fn a_message_comes_back_from_its_bytes((message, bytes) in message()) {
+        fn a_message_comes_back_from_its_bytes((message, bytes) in control_message()) {
             prop_assert_eq!(ControlMessage::decode(&bytes), Ok(message));
         }
 
         #[test]
         fn a_message_that_is_cut_anywhere_is_refused(
-            (_, bytes) in message(), at in any::<prop::sample::Index>(),
+            (_, bytes) in control_message(), at in any::<prop::sample::Index>(),
         ) {
             prop_assert!(ControlMessage::decode(&bytes[..at.index(bytes.len())]).is_err());
         }

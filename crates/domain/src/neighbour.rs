@@ -89,3 +89,74 @@ impl Neighbour {
         (!entries.is_empty()).then(|| encode_acknowledgements(&entries))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::ControlMessage;
+    use crate::strategies_tests::broker;
+    use crate::{BrokerDescription, BrokerRecord};
+
+    fn known() -> KnownBrokers {
+        KnownBrokers::new(BrokerRecord::first(broker(1), 1, BrokerDescription::default()))
+    }
+
+    fn entry(by: u32, counter: u64) -> Acknowledgement {
+        let mut bytes = [0; BrokerId::BYTES];
+        bytes[..4].copy_from_slice(&by.to_be_bytes());
+        let version = RecordVersion::new(1, counter);
+        Acknowledgement { of: broker(2), version, by: BrokerId::from_bytes(bytes) }
+    }
+
+    fn messages(neighbour: &mut Neighbour) -> Vec<ControlMessage> {
+        let known = known();
+        std::iter::from_fn(|| neighbour.next_message(&known))
+            .map(|bytes| ControlMessage::decode(&bytes).expect("it makes sense"))
+            .collect()
+    }
+
+    #[test]
+    fn hello_comes_first_then_records_then_acknowledgements() {
+        let mut neighbour = Neighbour::new(1);
+        neighbour.acknowledge(entry(1, 1));
+        neighbour.greet(vec![broker(1), broker(9)]);
+        let messages = messages(&mut neighbour);
+        assert!(matches!(
+            messages[..],
+            [
+                ControlMessage::Hello(_),
+                ControlMessage::Record(_),
+                ControlMessage::Acknowledgements(_)
+            ]
+        ));
+        assert!(!neighbour.has_something_to_send(), "broker 9 is not known any more");
+    }
+
+    #[test]
+    fn a_newer_acknowledgement_replaces_one_that_waits() {
+        let mut neighbour = Neighbour::new(1);
+        for counter in [3, 5, 4] {
+            neighbour.acknowledge(entry(1, counter));
+        }
+        let expected = ControlMessage::Acknowledgements(vec![entry(1, 5)]);
+        assert_eq!(messages(&mut neighbour)[1..], [expected]);
+    }
+
+    #[test]
+    fn acknowledgements_beyond_their_bound_are_left_out_and_many_are_several_messages() {
+        let mut neighbour = Neighbour::new(1);
+        for by in 0..WAITING_MAX as u32 + 5 {
+            neighbour.acknowledge(entry(by, 1));
+        }
+        neighbour.acknowledge(entry(0, 2));
+        assert_eq!(neighbour.acknowledgements.len(), WAITING_MAX);
+        assert_eq!(messages(&mut neighbour).len(), 1 + WAITING_MAX / ACKNOWLEDGEMENTS_MAX);
+    }
+
+    #[test]
+    fn before_a_neighbour_greets_nothing_is_known_to_be_missing() {
+        let mut neighbour = Neighbour::new(1);
+        neighbour.tell(broker(1));
+        assert_eq!(messages(&mut neighbour).len(), 1, "hello alone");
+    }
+}

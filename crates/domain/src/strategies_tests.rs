@@ -5,9 +5,12 @@ use std::num::NonZeroU32;
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 
+use crate::control::{
+    Acknowledgement, ControlMessage, Hello, encode_acknowledgements, encode_hello, encode_record,
+};
 use crate::{
-    BrokerDescription, BrokerId, BrokerRecord, Interest, InterestBounds, Load, RecordVersion,
-    WantedRate,
+    BrokerDescription, BrokerId, BrokerRecord, Interest, InterestBounds, Load, RecordDigest,
+    RecordVersion, WantedRate,
 };
 
 pub fn filter() -> impl Strategy<Value = String> {
@@ -62,6 +65,34 @@ pub fn record() -> impl Strategy<Value = BrokerRecord> {
             record
         },
     )
+}
+
+fn version() -> impl Strategy<Value = RecordVersion> {
+    any::<(u64, u64)>().prop_map(|(start, counter)| RecordVersion::new(start, counter))
+}
+
+/// A control message, and its bytes.
+pub fn control_message() -> impl Strategy<Value = (ControlMessage, Vec<u8>)> {
+    let digest = prop::collection::btree_map((0..99u8).prop_map(broker), version(), 0..9);
+    let hello = digest.prop_map(|digest| {
+        let digest: RecordDigest = digest.into_iter().collect();
+        let bytes = encode_hello(broker(1), &digest);
+        (ControlMessage::Hello(Hello { id: broker(1), digest }), bytes)
+    });
+    let record = record().prop_map(|record| {
+        let bytes = encode_record(&record);
+        (ControlMessage::Record(Box::new(record)), bytes)
+    });
+    let entry = (0..9u8, version(), 0..9u8).prop_map(|(of, version, by)| Acknowledgement {
+        of: broker(of),
+        version,
+        by: broker(by),
+    });
+    let entries = prop::collection::vec(entry, 0..9).prop_map(|entries| {
+        let bytes = encode_acknowledgements(&entries);
+        (ControlMessage::Acknowledgements(entries), bytes)
+    });
+    prop_oneof![hello, record, entries]
 }
 
 pub fn broker(number: u8) -> BrokerId {

@@ -11,7 +11,7 @@ impl Domain {
         let counter = self.announcement.interest_counter();
         if counter.is_some() && !self.not_knowing(counter).is_empty() {
             self.known.change_own(|_| {});
-            self.spread(self.id(), None);
+            self.spread(self.id());
         }
     }
 
@@ -36,7 +36,7 @@ impl Domain {
                     own.interest = interest;
                 }
             });
-            self.spread(self.id(), None);
+            self.spread(self.id());
         }
         if is_new_interest {
             let own = self.known.own();
@@ -55,18 +55,14 @@ impl Domain {
         let links = greeted.map(|(id, one)| (*id, one.cost)).collect();
         if *self.known.own().links() != links {
             self.known.change_own(|own| own.links = links);
-            self.spread(self.id(), None);
+            self.spread(self.id());
             self.links_changed();
         }
     }
 
-    /// Sends a broker's newest record to all neighbours, but not to the one that it came from.
-    pub(super) fn spread(&mut self, record_of: BrokerId, came_from: Option<BrokerId>) {
-        for (id, neighbour) in &mut self.neighbours {
-            if Some(*id) != came_from {
-                neighbour.tell(record_of);
-            }
-        }
+    /// Sends a broker's newest record to all neighbours.
+    pub(super) fn spread(&mut self, record_of: BrokerId) {
+        self.neighbours.values_mut().for_each(|neighbour| neighbour.tell(record_of));
     }
 
     /// A broker's record replaces an earlier one.

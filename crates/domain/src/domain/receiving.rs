@@ -94,7 +94,7 @@ impl Domain {
             self.acknowledged.remove(&id);
         }
         self.tellers.insert(id, from);
-        self.spread(id, Some(from));
+        self.spread(id);
         let entry = Acknowledgement { of: id, version: record.version(), by: self.id() };
         self.with_neighbour(from, |link| {
             link.has(id);
@@ -103,12 +103,14 @@ impl Domain {
     }
 
     /// An acknowledgement for this broker, or one to pass on to where the record came from. It cannot go in a circle:
-    /// whoever told of a record had it, or a newer one, before.
+    /// whoever told of a record had it, or a newer one, before. Made-up brokers would take the room of real ones.
     fn receive_acknowledgement(&mut self, entry: Acknowledgement) {
         if entry.of == self.id() {
             let (start, counter) = (entry.version.start(), entry.version.counter());
             self.acknowledged_by(entry.by, start, counter);
-        } else if let Some(teller) = self.tellers.get(&entry.of) {
+        } else if self.known.get(entry.by).is_some()
+            && let Some(teller) = self.tellers.get(&entry.of)
+        {
             self.with_neighbour(*teller, |link| link.acknowledge(entry));
         }
     }

@@ -1,9 +1,11 @@
 //! Two or three brokers in one thread: what the machine says to whom, and when.
 
+use proptest::prelude::*;
+
 use super::{Domain, LinkError, ReceiveError};
 use crate::bounds::{BROKERS_MAX, LINKS_MAX};
 use crate::control::{Acknowledgement, encode_acknowledgements, encode_hello, encode_record};
-use crate::strategies_tests::broker;
+use crate::strategies_tests::{broker, control_message};
 use crate::{
     BrokerDescription, BrokerId, BrokerRecord, DomainEvent, DomainSettings, Forwarding, Load,
     MessageOrigin, NextHop, RecordError, RecordVersion, WantedRate,
@@ -32,7 +34,7 @@ fn connect(brokers: &mut [Domain], a: usize, b: usize) {
     brokers[b].link_up(first, 1, 0).expect("there is room");
 }
 
-/// Carries everything that waits; returns how many messages that were.
+/// Carries everything that waits between these brokers; returns how many messages that were.
 fn exchange(brokers: &mut [Domain], now_ms: u64) -> usize {
     let mut carried = 0;
     for _ in 0..100 {
@@ -40,11 +42,12 @@ fn exchange(brokers: &mut [Domain], now_ms: u64) -> usize {
             brokers[at].handle_timeout(now_ms);
             let from = brokers[at].id();
             for to in brokers[at].to_send().collect::<Vec<_>>() {
+                let Some(there) = brokers.iter().position(|other| other.id() == to) else {
+                    continue;
+                };
                 while let Some(bytes) = brokers[at].poll_transmit(to) {
                     carried += 1;
-                    if let Some(there) = brokers.iter_mut().find(|other| other.id() == to) {
-                        there.receive(from, &bytes, now_ms).expect("we keep to the rules");
-                    }
+                    brokers[there].receive(from, &bytes, now_ms).expect("we keep to the rules");
                 }
             }
         }
@@ -158,6 +161,17 @@ fn a_newer_record_replaces_one_that_waits() {
 }
 
 #[test]
+fn whoever_sends_an_older_record_gets_the_newer_one() {
+    let mut domain = greeted(1, 2);
+    domain.receive(broker(2), &encode_record(&record(3, 2)), 0).expect("it makes sense");
+    while domain.poll_transmit(broker(2)).is_some() {}
+    domain.receive(broker(2), &encode_record(&record(3, 1)), 0).expect("it makes sense");
+    assert_eq!(domain.poll_transmit(broker(2)), Some(encode_record(&record(3, 2))));
+    domain.receive(broker(2), &encode_record(&record(3, 2)), 0).expect("it makes sense");
+    assert_eq!(domain.poll_transmit(broker(2)), None);
+}
+
+#[test]
 fn the_load_is_announced_within_a_second_and_only_if_it_changed() {
     let mut chain = chain(2);
     let load = Load { clients: 3, clients_max: 10 };
@@ -197,6 +211,22 @@ fn a_broker_that_stays_away_is_forgotten_with_its_interest() {
 
 #[test]
 fn acknowledgements_that_a_cut_took_are_asked_for_by_announcing_again() {
+    lose_an_acknowledgement(|chain| {
+        exchange(chain, 300);
+    });
+}
+
+#[test]
+fn so_are_those_of_a_link_that_came_back_before_anybody_heard_that_it_was_gone() {
+    lose_an_acknowledgement(|chain| {
+        exchange(&mut chain[1..], 300);
+        exchange(chain, 300);
+    });
+}
+
+/// The last of three brokers acknowledges what the first wants, in vain: its link is made again, of which the first hears
+/// in this way.
+fn lose_an_acknowledgement(hear: impl FnOnce(&mut [Domain])) {
     let mut chain = chain(3);
     exchange(&mut chain, 250);
     events(&mut chain[0]);
@@ -208,7 +238,7 @@ fn acknowledgements_that_a_cut_took_are_asked_for_by_announcing_again() {
     chain[2].receive(broker(2), &record, 300).expect("it makes sense");
     chain[2].poll_transmit(broker(2)).expect("the acknowledgement that is lost");
     connect(&mut chain, 1, 2);
-    exchange(&mut chain, 300);
+    hear(&mut chain);
     events(&mut chain[0]);
     let second = chain[0].subscribe("a", EVERY, 400).expect("few wait");
     exchange(&mut chain, 499);
@@ -217,6 +247,28 @@ fn acknowledgements_that_a_cut_took_are_asked_for_by_announcing_again() {
     let known = [first, second].map(|token| DomainEvent::InterestKnown { token });
     assert_eq!(events(&mut chain[0]), known);
     assert_eq!(exchange(&mut chain, 10_000), 0, "once");
+}
+
+#[test]
+fn what_a_broker_acknowledged_before_it_lost_its_memory_counts_no_more() {
+    let mut chain = chain(2);
+    chain[0].subscribe("a", EVERY, 0);
+    exchange(&mut chain, 0);
+    events(&mut chain[0]);
+    let description = BrokerDescription::default();
+    chain[1] = Domain::new(broker(2), 2, description, DomainSettings::default());
+    connect(&mut chain, 0, 1);
+    let hello = chain[0].poll_transmit(broker(2)).expect("hello");
+    chain[1].receive(broker(1), &hello, 0).expect("it makes sense");
+    while let Some(bytes) = chain[1].poll_transmit(broker(1)) {
+        chain[0].receive(broker(2), &bytes, 0).expect("it makes sense");
+    }
+    assert!(chain[0].topology().reachable().contains(&broker(2)));
+    events(&mut chain[0]);
+    let token = chain[0].subscribe("a", EVERY, 0).expect("few wait");
+    assert_eq!(chain[0].poll_event(), None, "its new start has no record of this broker");
+    exchange(&mut chain, 0);
+    assert_eq!(events(&mut chain[0]), [DomainEvent::InterestKnown { token }]);
 }
 
 #[test]
@@ -308,4 +360,36 @@ fn records_of_made_up_brokers_take_bounded_room() {
     }
     assert_eq!(domain.known().records().count(), BROKERS_MAX);
     assert!(domain.tellers.len() < BROKERS_MAX);
+}
+
+proptest! {
+    #[test]
+    fn whatever_neighbours_send_the_own_record_is_this_brokers_alone(
+        me in 0..2u8,
+        steps in prop::collection::vec((2..5u8, 0..8u8, control_message()), 0..40),
+    ) {
+        let mut domain = domain(me);
+        let token = domain.subscribe("a/+", EVERY, 0);
+        domain.handle_timeout(0);
+        for (at, (neighbour, step, (_, bytes))) in steps.into_iter().enumerate() {
+            let (neighbour, now_ms) = (broker(neighbour), at as u64 * 100);
+            match step {
+                0 => domain.link_up(neighbour, 1, now_ms).expect("there is room"),
+                1 => domain.link_down(neighbour, now_ms),
+                2 => drop(domain.receive(neighbour, &encode_hello(neighbour, &[]), now_ms)),
+                3 => drop(domain.receive(neighbour, &bytes[..bytes.len() / 2], now_ms)),
+                _ => drop(domain.receive(neighbour, &bytes, now_ms)),
+            }
+            domain.handle_timeout(now_ms);
+            while domain.poll_transmit(neighbour).is_some() {}
+            domain.publish("a/b");
+        }
+        let own = domain.known().own();
+        prop_assert_eq!((own.id(), own.version().start()), (broker(me), 1));
+        prop_assert_eq!(own.interest().filters(), [("a/+".into(), EVERY)]);
+        let answer = events(&mut domain).into_iter().filter(|event| {
+            matches!(event, DomainEvent::InterestKnown { token: known } if Some(*known) == token)
+        });
+        prop_assert_eq!(answer.count(), 1, "it was alone when it subscribed");
+    }
 }
