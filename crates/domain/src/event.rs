@@ -17,6 +17,8 @@ pub enum DomainEvent {
         /// Who has not answered.
         missing: Vec<BrokerId>,
     },
+    /// This broker's name and addresses are known, or are others than before: whoever wants a link to it can make one.
+    Described(BrokerId),
     /// A way leads to this broker now.
     Reachable(BrokerId),
     /// No way leads to this broker any more.

@@ -164,6 +164,15 @@ impl Domain {
         self.announcement.load_changed(load, now_ms);
     }
 
+    /// Says what people call this broker, and where it listens for links.
+    pub fn set_description(&mut self, description: BrokerDescription, now_ms: u64) {
+        self.pass(now_ms);
+        if *self.known.own().description() != description {
+            self.known.change_own(|own| own.description = description);
+            self.spread(self.id());
+        }
+    }
+
     /// When [`handle_timeout`](Self::handle_timeout) has something to do; it may have come already.
     pub fn next_timeout_ms(&self) -> Option<u64> {
         let deadline = self.waiting.first().map(|first| first.deadline_ms);

@@ -89,6 +89,9 @@ impl Domain {
     fn take_news(&mut self, from: BrokerId, id: BrokerId, before: Option<&BrokerRecord>) {
         let Some(record) = self.known.get(id).cloned() else { return };
         self.record_changed(before, &record);
+        if before.is_none_or(|before| before.description() != record.description()) {
+            self.tell(DomainEvent::Described(id));
+        }
         if before.is_some_and(|before| before.version().start() != record.version().start()) {
             // It has lost what it acknowledged.
             self.acknowledged.remove(&id);

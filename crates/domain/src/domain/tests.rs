@@ -73,10 +73,11 @@ fn record(number: u8, start: u64) -> BrokerRecord {
 #[test]
 fn brokers_in_a_chain_learn_of_each_other_and_a_subscription_is_known_everywhere() {
     let mut chain = chain(3);
-    assert_eq!(
-        events(&mut chain[0]),
-        [DomainEvent::Reachable(broker(2)), DomainEvent::Reachable(broker(3))]
-    );
+    let mut told = events(&mut chain[0]);
+    told.sort_by_key(|event| format!("{event:?}"));
+    let both = [broker(2), broker(3)];
+    let expected = both.map(DomainEvent::Described).into_iter();
+    assert_eq!(told, expected.chain(both.map(DomainEvent::Reachable)).collect::<Vec<_>>());
     let token = chain[2].subscribe("a/+", EVERY, 0).expect("few wait");
     events(&mut chain[2]);
     chain[2].handle_timeout(0);
@@ -181,6 +182,20 @@ fn the_load_is_announced_within_a_second_and_only_if_it_changed() {
     assert_eq!(chain[1].known().get(broker(1)).expect("it is known").load(), load);
     chain[0].set_load(load, 1_600);
     assert_eq!(exchange(&mut chain, 3_000), 0);
+}
+
+#[test]
+fn a_broker_that_changes_its_address_is_described_anew() {
+    let mut chain = chain(2);
+    events(&mut chain[1]);
+    let moved = BrokerDescription::new("ground".into(), vec!["mqtts://10.0.0.7".into()]);
+    let moved = moved.expect("within the bounds");
+    for _ in 0..2 {
+        chain[0].set_description(moved.clone(), 0);
+        exchange(&mut chain, 0);
+    }
+    assert_eq!(events(&mut chain[1]), [DomainEvent::Described(broker(1))]);
+    assert_eq!(chain[1].known().get(broker(1)).expect("it is known").description(), &moved);
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub struct BrokerRecord {
     id: BrokerId,
     /// Which record of this broker it is.
     pub(crate) version: RecordVersion,
-    description: BrokerDescription,
+    pub(crate) description: BrokerDescription,
     pub(crate) links: BTreeMap<BrokerId, u32>,
     pub(crate) interest: AnnouncedInterest,
     pub(crate) load: Load,
