@@ -10,6 +10,7 @@ use slipring_domain::{
     BrokerDescription, BrokerId, Domain, DomainEvent, DomainSettings, MessageOrigin, WantedRate,
 };
 
+const EVERY: WantedRate = WantedRate::EVERY_SAMPLE;
 const FILTERS: usize = 20_000;
 const BROKERS: u8 = 12;
 const FILTERS_OF_EACH: usize = 5_000;
@@ -108,8 +109,6 @@ fn find_the_way() {
         }
     });
 }
-
-const EVERY: WantedRate = WantedRate::EVERY_SAMPLE;
 
 fn main() {
     cross_a_link();

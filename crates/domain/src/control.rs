@@ -9,6 +9,7 @@ const PROTOCOL: u8 = 1;
 const HELLO: u8 = 1;
 const RECORD: u8 = 2;
 const ACKNOWLEDGEMENTS: u8 = 3;
+const LACKING: u8 = 4;
 /// Acknowledgements in one message.
 pub(crate) const ACKNOWLEDGEMENTS_MAX: usize = 1_024;
 
@@ -21,6 +22,8 @@ pub(crate) enum ControlMessage {
     Record(Box<BrokerRecord>),
     /// Brokers have taken records.
     Acknowledgements(Vec<Acknowledgement>),
+    /// The sender has heard of these brokers, and has no records of them.
+    Lacking(Vec<BrokerId>),
 }
 
 /// Who speaks, and what it knows: the other end sends what is missing.
@@ -48,6 +51,7 @@ impl ControlMessage {
             HELLO => Self::Hello(hello(&mut cursor)?),
             RECORD => return BrokerRecord::decode(&bytes[1..]).map(Box::new).map(Self::Record),
             ACKNOWLEDGEMENTS => Self::Acknowledgements(acknowledgements(&mut cursor)?),
+            LACKING => Self::Lacking(lacking(&mut cursor)?),
             kind => return Err(RecordError::UnknownKind(kind)),
         };
         cursor.end()?;
@@ -82,6 +86,11 @@ fn acknowledgements(cursor: &mut ByteCursor<'_>) -> Result<Vec<Acknowledgement>,
     (0..count).map(|_| entry()).collect()
 }
 
+fn lacking(cursor: &mut ByteCursor<'_>) -> Result<Vec<BrokerId>, RecordError> {
+    let count = bounded(cursor, BROKERS_MAX)?;
+    (0..count).map(|_| cursor.broker_id()).collect()
+}
+
 fn bounded(cursor: &mut ByteCursor<'_>, max: usize) -> Result<usize, RecordError> {
     let count = usize::from(cursor.u16()?);
     if count > max { Err(RecordError::TooManyEntries) } else { Ok(count) }
@@ -112,6 +121,13 @@ pub(crate) fn encode_acknowledgements(entries: &[Acknowledgement]) -> Vec<u8> {
         put_version(&mut out, entry.version);
         out.extend(entry.by.to_bytes());
     }
+    out
+}
+
+pub(crate) fn encode_lacking(brokers: &[BrokerId]) -> Vec<u8> {
+    let mut out = vec![LACKING];
+    out.extend((brokers.len() as u16).to_be_bytes());
+    out.extend(brokers.iter().flat_map(|id| id.to_bytes()));
     out
 }
 
@@ -155,8 +171,10 @@ mod tests {
         hello[at..].copy_from_slice(&(BROKERS_MAX as u16 + 1).to_be_bytes());
         assert_eq!(ControlMessage::decode(&hello), Err(RecordError::TooManyEntries));
         let count = (ACKNOWLEDGEMENTS_MAX as u16 + 1).to_be_bytes();
-        let entries = [&[ACKNOWLEDGEMENTS][..], &count].concat();
-        assert_eq!(ControlMessage::decode(&entries), Err(RecordError::TooManyEntries));
+        for kind in [ACKNOWLEDGEMENTS, LACKING] {
+            let entries = [&[kind][..], &count].concat();
+            assert_eq!(ControlMessage::decode(&entries), Err(RecordError::TooManyEntries));
+        }
     }
 
     #[test]

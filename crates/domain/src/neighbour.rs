@@ -3,8 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::bounds::BROKERS_MAX;
 use crate::control::{
-    ACKNOWLEDGEMENTS_MAX, Acknowledgement, encode_acknowledgements, encode_hello, encode_record,
+    ACKNOWLEDGEMENTS_MAX, Acknowledgement, encode_acknowledgements, encode_hello, encode_lacking,
+    encode_record,
 };
 use crate::{BrokerId, KnownBrokers, RecordVersion};
 
@@ -20,6 +22,8 @@ pub(crate) struct Neighbour {
     has_greeted: bool,
     is_greeted: bool,
     records: BTreeSet<BrokerId>,
+    /// Brokers whose records it is asked for.
+    lacking: BTreeSet<BrokerId>,
     /// The newest version, by whose record it is and who has taken it.
     acknowledgements: BTreeMap<(BrokerId, BrokerId), RecordVersion>,
 }
@@ -31,6 +35,7 @@ impl Neighbour {
             has_greeted: false,
             is_greeted: false,
             records: BTreeSet::new(),
+            lacking: BTreeSet::new(),
             acknowledgements: BTreeMap::new(),
         }
     }
@@ -52,6 +57,13 @@ impl Neighbour {
         }
     }
 
+    /// Asks it for a record.
+    pub fn ask(&mut self, record_of: BrokerId) {
+        if self.lacking.len() < BROKERS_MAX {
+            self.lacking.insert(record_of);
+        }
+    }
+
     /// It has the newest record of this broker.
     pub fn has(&mut self, record_of: BrokerId) {
         self.records.remove(&record_of);
@@ -67,7 +79,8 @@ impl Neighbour {
     }
 
     pub fn has_something_to_send(&self) -> bool {
-        !self.is_greeted || !self.records.is_empty() || !self.acknowledgements.is_empty()
+        let is_empty = self.records.is_empty() && self.lacking.is_empty();
+        !self.is_greeted || !is_empty || !self.acknowledgements.is_empty()
     }
 
     /// The next message to it.
@@ -75,6 +88,10 @@ impl Neighbour {
         if !self.is_greeted {
             self.is_greeted = true;
             return Some(encode_hello(known.own().id(), &known.digest()));
+        }
+        if !self.lacking.is_empty() {
+            let lacking: Vec<_> = std::mem::take(&mut self.lacking).into_iter().collect();
+            return Some(encode_lacking(&lacking));
         }
         // Records first: who has not heard of a broker takes no acknowledgement of it.
         let record = std::iter::from_fn(|| self.records.pop_first())
@@ -151,6 +168,16 @@ mod tests {
         neighbour.acknowledge(entry(0, 2));
         assert_eq!(neighbour.acknowledgements.len(), WAITING_MAX);
         assert_eq!(messages(&mut neighbour).len(), 1 + WAITING_MAX / ACKNOWLEDGEMENTS_MAX);
+    }
+
+    #[test]
+    fn no_more_records_are_asked_for_than_there_can_be_brokers() {
+        let mut neighbour = Neighbour::new(1);
+        for by in 0..BROKERS_MAX as u32 + 5 {
+            neighbour.ask(entry(by, 1).by);
+        }
+        let ControlMessage::Lacking(lacking) = &messages(&mut neighbour)[1] else { panic!() };
+        assert_eq!(lacking.len(), BROKERS_MAX);
     }
 
     #[test]

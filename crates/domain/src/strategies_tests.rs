@@ -6,7 +6,8 @@ use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 
 use crate::control::{
-    Acknowledgement, ControlMessage, Hello, encode_acknowledgements, encode_hello, encode_record,
+    Acknowledgement, ControlMessage, Hello, encode_acknowledgements, encode_hello, encode_lacking,
+    encode_record,
 };
 use crate::{
     BrokerDescription, BrokerId, BrokerRecord, Interest, InterestBounds, Load, RecordDigest,
@@ -92,7 +93,11 @@ pub fn control_message() -> impl Strategy<Value = (ControlMessage, Vec<u8>)> {
         let bytes = encode_acknowledgements(&entries);
         (ControlMessage::Acknowledgements(entries), bytes)
     });
-    prop_oneof![hello, record, entries]
+    let lacking = vec((0..9u8).prop_map(broker), 0..9).prop_map(|brokers| {
+        let bytes = encode_lacking(&brokers);
+        (ControlMessage::Lacking(brokers), bytes)
+    });
+    prop_oneof![hello, record, entries, lacking]
 }
 
 pub fn broker(number: u8) -> BrokerId {

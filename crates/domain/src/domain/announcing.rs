@@ -1,5 +1,6 @@
 //! How this broker's own record changes, and what follows when any record does.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Domain;
@@ -95,11 +96,29 @@ impl Domain {
         self.routing.set_topology(topology);
         self.announcement.links_changed(self.now_ms);
         self.known.reach(|id| now_reachable.contains(&id), self.now_ms);
+        self.ask_for_unknown(&now_reachable);
         for id in now_reachable.difference(&before) {
             self.tell(DomainEvent::Reachable(*id));
         }
         for id in before.difference(&now_reachable) {
             self.tell(DomainEvent::Unreachable(*id));
+        }
+    }
+
+    /// A broker that was forgotten here, and that others remember, may come back without a new record: a broker in reach
+    /// names it as its neighbour. Whoever told of that one has the record; if that link is gone, anybody may.
+    fn ask_for_unknown(&mut self, reachable: &BTreeSet<BrokerId>) {
+        for id in reachable {
+            let Some(record) = self.known.get(*id) else { continue };
+            let is_unknown = |id: &&BrokerId| self.known.get(**id).is_none();
+            let teller = self.tellers.get(id).filter(|teller| self.neighbours.contains_key(teller));
+            for unknown in record.links().keys().filter(is_unknown) {
+                for (neighbour, link) in &mut self.neighbours {
+                    if teller.is_none_or(|teller| teller == neighbour) {
+                        link.ask(*unknown);
+                    }
+                }
+            }
         }
     }
 }

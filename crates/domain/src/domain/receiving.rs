@@ -41,6 +41,11 @@ impl Domain {
             ControlMessage::Hello(hello) => self.receive_hello(neighbour, &hello)?,
             _ if !has_greeted => return Err(ReceiveError::NoHello),
             ControlMessage::Record(record) => self.receive_record(neighbour, *record),
+            ControlMessage::Lacking(brokers) => self.with_neighbour(neighbour, |link| {
+                for id in brokers {
+                    link.tell(id);
+                }
+            }),
             ControlMessage::Acknowledgements(entries) => {
                 for entry in entries {
                     self.receive_acknowledgement(entry);
@@ -88,6 +93,7 @@ impl Domain {
 
     fn take_news(&mut self, from: BrokerId, id: BrokerId, before: Option<&BrokerRecord>) {
         let Some(record) = self.known.get(id).cloned() else { return };
+        self.tellers.insert(id, from);
         self.record_changed(before, &record);
         if before.is_none_or(|before| before.description() != record.description()) {
             self.tell(DomainEvent::Described(id));
@@ -96,7 +102,6 @@ impl Domain {
             // It has lost what it acknowledged.
             self.acknowledged.remove(&id);
         }
-        self.tellers.insert(id, from);
         self.spread(id);
         let entry = Acknowledgement { of: id, version: record.version(), by: self.id() };
         self.with_neighbour(from, |link| {

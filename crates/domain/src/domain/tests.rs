@@ -4,7 +4,9 @@ use proptest::prelude::*;
 
 use super::{Domain, LinkError, ReceiveError};
 use crate::bounds::{BROKERS_MAX, LINKS_MAX};
-use crate::control::{Acknowledgement, encode_acknowledgements, encode_hello, encode_record};
+use crate::control::{
+    Acknowledgement, encode_acknowledgements, encode_hello, encode_lacking, encode_record,
+};
 use crate::strategies_tests::{broker, control_message};
 use crate::{
     BrokerDescription, BrokerId, BrokerRecord, DomainEvent, DomainSettings, Forwarding, Load,
@@ -169,6 +171,21 @@ fn whoever_sends_an_older_record_gets_the_newer_one() {
     domain.receive(broker(2), &encode_record(&record(3, 1)), 0).expect("it makes sense");
     assert_eq!(domain.poll_transmit(broker(2)), Some(encode_record(&record(3, 2))));
     domain.receive(broker(2), &encode_record(&record(3, 2)), 0).expect("it makes sense");
+    assert_eq!(domain.poll_transmit(broker(2)), None);
+}
+
+#[test]
+fn a_broker_that_one_in_reach_names_and_that_is_not_known_is_asked_for() {
+    let mut domain = greeted(1, 2);
+    while domain.poll_transmit(broker(2)).is_some() {}
+    let mut second = record(2, 1);
+    second.links = [(broker(1), 1), (broker(3), 1)].into();
+    domain.receive(broker(2), &encode_record(&second), 0).expect("it makes sense");
+    assert_eq!(domain.poll_transmit(broker(2)), Some(encode_lacking(&[broker(3)])));
+    domain.receive(broker(2), &encode_record(&record(3, 1)), 0).expect("it makes sense");
+    while domain.poll_transmit(broker(2)).is_some() {}
+    domain.receive(broker(2), &encode_lacking(&[broker(3), broker(9)]), 0).expect("it makes sense");
+    assert_eq!(domain.poll_transmit(broker(2)), Some(encode_record(&record(3, 1))));
     assert_eq!(domain.poll_transmit(broker(2)), None);
 }
 

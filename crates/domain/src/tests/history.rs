@@ -11,6 +11,8 @@ const STEPS: usize = 20;
 const MESSAGES_IN_DISAGREEMENT: usize = 6;
 /// How long a subscription waits in a history: longer than calm brokers ever need.
 pub const ANSWER_MS: u64 = 500;
+/// Longer than messages are on their way; often so short that brokers forget one another.
+const FORGET_MS: [u64; 2] = [600, 3_600_000];
 /// A small one, which histories cross.
 const ARRIVAL_WINDOW: usize = 64;
 /// Filters with a topic that each of them matches.
@@ -93,9 +95,9 @@ fn world(seed: u64) -> World {
     let filters_max = if is_narrow { 2 } else { 100 };
     let settings = DomainSettings {
         answer_ms: ANSWER_MS,
+        forget_ms: random.of(&FORGET_MS),
         arrival_window: ARRIVAL_WINDOW,
         interest: InterestBounds { filters_max, bytes_max: 1_000 },
-        ..DomainSettings::default()
     };
     let brokers = (0..brokers).map(|number| SimulatedBroker::new(number, settings)).collect();
     let mut world = World::new(random, brokers, links, is_narrow);

@@ -29,7 +29,7 @@ fn play_all(seeds: impl Iterator<Item = u64>) -> Verdict {
 
 fn assert_that_much_happened(total: &Verdict) {
     assert!(total.promised > 1_000 && total.delivered > total.promised, "{total:?}");
-    assert!(total.repeated > 10, "brokers disagreed now and then: {total:?}");
+    assert!(total.repeated > 0, "brokers disagreed now and then: {total:?}");
 }
 
 #[test]
