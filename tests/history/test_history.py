@@ -1,6 +1,7 @@
 """What history answers equals a plain loop over all samples, wherever they are."""
 
 import math
+import time
 from pathlib import Path
 from typing import Any
 
@@ -135,3 +136,21 @@ def test_a_millisecond_gives_each_sample_with_its_exact_time(tmp_path: Path) -> 
     assert series.times_ns.tolist() == [one.time_ns for one in samples]
     assert series.last.tolist() == [one.value for one in samples]
     assert np.asarray(series.low).tolist() == []
+
+
+@pytest.mark.parametrize(("archived", "origin"), [(60, "lake"), (30, "journal")])
+def test_a_lake_with_the_newest_minutes_is_read_instead_of_much_journal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, archived: int, origin: str
+) -> None:
+    """A journal with all parameters is longer than the files of one. A lake that is behind saves
+    little: then the journal is read into memory, where the next page finds it.
+    """
+    monkeypatch.setattr(history, "CHEAP_BYTES", 0)
+    now_ns = time.time_ns()
+    samples = [Sampled(0, now_ns - (60 - n) * SECOND_NS, float(n)) for n in range(60)]
+    past = MadePast(tmp_path, [[one] for one in samples])
+    past.archive(archived)
+    question = HistoryQuestion(NAMES[:1], now_ns - 120 * SECOND_NS, now_ns, 240)
+    (series,) = past.history().answer(question, KNOWN).series
+    assert series.origin == origin
+    assert shown(series) == naive(samples, NAMES[0], question, series.step_ns)

@@ -149,6 +149,9 @@ test("zooming in asks for finer steps after the view has settled, and shows the 
   assert.equal(feed.asked.length, 3);
   const { request } = feed.asked[2]!;
   assert.ok((request.to_ms - request.from_ms) / request.width <= MINUTE / 100);
+  feed.asked[2]!.answer(answerWith(page(request.from_ms, request.to_ms, 500)));
+  await settled();
+  assert.equal(store.slice("a").step_ms, 500, "the coarse page only leads there");
 });
 
 test("a request that is of no use any more is cancelled", async () => {

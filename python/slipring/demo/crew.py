@@ -88,5 +88,5 @@ async def control_the_flight(bus: Bus, prefix: str = PREFIX) -> None:
         wind_ms = WIND_MS + 2 * math.sin(2 * math.pi * loop.time() / WIND_PERIOD_S)
         await bus.publish("ground/weather/wind", f"{wind_ms:.1f}", retain=True)
         with contextlib.suppress(RequestEnded):  # the console shows how it ended
-            await bus.request(f"{prefix}/ask/fuel", timeout_s=ASK_TIMEOUT_S)
+            await bus.request(f"{prefix}/ask/fuel", timeout_s=ASK_TIMEOUT_S, wait=True)
         await asyncio.sleep(ASKS_EACH_S)

@@ -77,7 +77,8 @@ class History:
             names = [one for one in question.names if known[one].is_text is is_text]
             if names:
                 reading = HistoryReading(question, names, budget, is_text=is_text)
-                if not reading.read_recent(self.recent, self._recent_journal(question, names)):
+                journal = self._recent_journal(question, names, sources[is_text])
+                if not reading.read_recent(self.recent, journal):
                     reading.read(self.journal, self.lake, sources[is_text])
                 reading.add_followed(self.recent)
                 reading.add_newest(self.table.newest(names), known, self._in_journal(names))
@@ -235,15 +236,25 @@ class History:
         return coarser if is_much else question
 
     def _recent_journal(
-        self, question: HistoryQuestion, names: Sequence[str]
+        self, question: HistoryQuestion, names: Sequence[str], source: "LakeSource | None"
     ) -> JournalHistory | None:
-        """The journal, if the newest minutes are in memory or quickly read into it."""
+        """The journal, if the newest minutes are in memory, or read into it sooner than the lake
+        answers.
+        """
         if question.step_ns % COARSE_NS or self._is_cheap(question):
             return None
         lacking = self._bytes_to_read(question, names)
-        if lacking is None or (lacking > BYTES_MAX and self.lake is not None):
+        if lacking is None or (source and lacking > CHEAP_BYTES and self._is_new(source)):
             return None
-        return self.journal
+        return None if lacking > BYTES_MAX and self.lake is not None else self.journal
+
+    def _is_new(self, source: "LakeSource") -> bool:
+        """Whether the lake has all but few bytes of the journal."""
+        journal = self.journal
+        if journal is None:
+            return True
+        extent = journal.extent()
+        return extent.bytes_between(source.end, extent.end) <= CHEAP_BYTES
 
     def _bytes_to_read(self, question: HistoryQuestion, names: Sequence[str]) -> int | None:
         """How much of the journal memory lacks; None if it cannot have that time."""

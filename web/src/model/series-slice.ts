@@ -16,7 +16,7 @@ export class SeriesSlice {
   /** What is shown of values that are no numbers, beside `times`; empty if all are numbers. */
   readonly texts: string[] = [];
   length = 0;
-  /** The longest bucket among its entries; 0 if all are single samples. */
+  /** The longest bucket among its entries, but for the one that only leads there; 0 if all are single samples. */
   step_ms = 0;
 
   clear(): void {
@@ -37,7 +37,7 @@ export class SeriesSlice {
     this.last.set(page.last.subarray(first, end), this.length);
     if (page.texts) for (let at = first; at < end; at += 1) this.texts.push(page.texts[at]!);
     this.length += end - first;
-    this.step_ms = Math.max(this.step_ms, page.step_ms);
+    if (end > begin) this.step_ms = Math.max(this.step_ms, page.step_ms);
   }
 
   /** Adds the entries of the ring from `from_ms` to `to_ms` that are later than what is here. */
