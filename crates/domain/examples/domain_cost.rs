@@ -1,5 +1,5 @@
-//! What the domain costs: 20,000 filters cross a link, and messages find their way among 12 brokers with 5,000 filters
-//! each: `cargo run --release -p slipring-domain --example domain_cost`. Asserts nothing about time.
+//! What the domain costs: 20,000 filters cross a link, at once and one by one, and messages find their way among 12
+//! brokers with 5,000 filters each: `cargo run --release -p slipring-domain --example domain_cost`. Asserts nothing about time.
 
 #![expect(clippy::cast_precision_loss, reason = "figures for people")]
 
@@ -30,8 +30,9 @@ fn domain(number: u8) -> Domain {
     Domain::new(id, 1, BrokerDescription::default(), DomainSettings::default())
 }
 
-/// Carries everything that waits between all brokers.
-fn exchange(brokers: &mut [Domain], now_ms: u64) {
+/// Carries everything that waits between all brokers; returns how many bytes that were.
+fn exchange(brokers: &mut [Domain], now_ms: u64) -> u64 {
+    let mut carried = 0;
     let mut has_carried = true;
     while std::mem::take(&mut has_carried) {
         for at in 0..brokers.len() {
@@ -40,6 +41,7 @@ fn exchange(brokers: &mut [Domain], now_ms: u64) {
             for to in brokers[at].to_send().collect::<Vec<_>>() {
                 while let Some(bytes) = brokers[at].poll_transmit(to) {
                     has_carried = true;
+                    carried += bytes.len() as u64;
                     let there = brokers.iter_mut().find(|other| other.id() == to);
                     let there = there.expect("links lead to brokers");
                     there.receive(from, &bytes, now_ms).expect("it makes sense");
@@ -47,6 +49,7 @@ fn exchange(brokers: &mut [Domain], now_ms: u64) {
             }
         }
     }
+    carried
 }
 
 fn connect(brokers: &mut [Domain], a: usize, b: usize) {
@@ -63,15 +66,35 @@ fn cross_a_link() {
         for at in 0..FILTERS {
             brokers[0].subscribe(&format!("plant/{}/value/{at}", at % 100), EVERY, 1);
         }
-        exchange(&mut brokers, 1);
+        exchange(&mut brokers, 1)
     });
     let events = std::iter::from_fn(|| brokers[0].poll_event());
-    let known = events.filter(|event| matches!(event, DomainEvent::InterestKnown { .. }));
-    println!("  {} answered", known.count());
+    println!("  {} answered", events.filter(is_answer).count());
     timed("one more of them", 1, || {
         brokers[0].subscribe("one/more", EVERY, 100);
-        exchange(&mut brokers, 100);
+        exchange(&mut brokers, 100)
     });
+}
+
+/// Each subscription is known at the other end before the next one comes.
+fn cross_a_link_one_by_one() {
+    let mut brokers = [domain(1), domain(2)];
+    connect(&mut brokers, 0, 1);
+    let (mut bytes, mut now_ms) = (exchange(&mut brokers, 0), 0);
+    timed("20,000 subscriptions one by one, both brokers", FILTERS as u64, || {
+        for at in 0..FILTERS {
+            brokers[0].subscribe(&format!("plant/{}/value/{at}", at % 100), EVERY, now_ms);
+            while !std::iter::from_fn(|| brokers[0].poll_event()).any(|event| is_answer(&event)) {
+                now_ms = now_ms.max(brokers[0].next_timeout_ms().unwrap_or(now_ms));
+                bytes += exchange(&mut brokers, now_ms);
+            }
+        }
+    });
+    println!("  {bytes} bytes sent, {now_ms} ms waited");
+}
+
+fn is_answer(event: &DomainEvent) -> bool {
+    matches!(event, DomainEvent::InterestKnown { .. })
 }
 
 fn find_the_way() {
@@ -112,5 +135,6 @@ fn find_the_way() {
 
 fn main() {
     cross_a_link();
+    cross_a_link_one_by_one();
     find_the_way();
 }

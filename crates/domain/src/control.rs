@@ -2,6 +2,7 @@
 
 use crate::bounds::BROKERS_MAX;
 use crate::byte_cursor::ByteCursor;
+use crate::record::{RecordDifference, put_version};
 use crate::{BrokerId, BrokerRecord, RecordDigest, RecordError, RecordVersion};
 
 /// The protocol that this broker speaks over links.
@@ -10,6 +11,7 @@ const HELLO: u8 = 1;
 const RECORD: u8 = 2;
 const ACKNOWLEDGEMENTS: u8 = 3;
 const LACKING: u8 = 4;
+pub(crate) const DIFFERENCE: u8 = 5;
 /// Acknowledgements in one message.
 pub(crate) const ACKNOWLEDGEMENTS_MAX: usize = 1_024;
 
@@ -20,9 +22,11 @@ pub(crate) enum ControlMessage {
     Hello(Hello),
     /// The newest record of a broker.
     Record(Box<BrokerRecord>),
+    /// What leads to the newest record of a broker from one that the neighbour has.
+    Difference(Box<RecordDifference>),
     /// Brokers have taken records.
     Acknowledgements(Vec<Acknowledgement>),
-    /// The sender has heard of these brokers, and has no records of them.
+    /// The sender has no records of these brokers, or others than those that a difference was made from.
     Lacking(Vec<BrokerId>),
 }
 
@@ -51,6 +55,7 @@ impl ControlMessage {
             HELLO => Self::Hello(hello(&mut cursor)?),
             RECORD => return BrokerRecord::decode(&bytes[1..]).map(Box::new).map(Self::Record),
             ACKNOWLEDGEMENTS => Self::Acknowledgements(acknowledgements(&mut cursor)?),
+            DIFFERENCE => Self::Difference(Box::new(RecordDifference::decode(&mut cursor)?)),
             LACKING => Self::Lacking(lacking(&mut cursor)?),
             kind => return Err(RecordError::UnknownKind(kind)),
         };
@@ -113,6 +118,12 @@ pub(crate) fn encode_record(record: &BrokerRecord) -> Vec<u8> {
     out
 }
 
+pub(crate) fn encode_difference(difference: &RecordDifference) -> Vec<u8> {
+    let mut out = vec![DIFFERENCE];
+    difference.encode(&mut out);
+    out
+}
+
 pub(crate) fn encode_acknowledgements(entries: &[Acknowledgement]) -> Vec<u8> {
     let mut out = vec![ACKNOWLEDGEMENTS];
     out.extend((entries.len() as u16).to_be_bytes());
@@ -129,11 +140,6 @@ pub(crate) fn encode_lacking(brokers: &[BrokerId]) -> Vec<u8> {
     out.extend((brokers.len() as u16).to_be_bytes());
     out.extend(brokers.iter().flat_map(|id| id.to_bytes()));
     out
-}
-
-fn put_version(out: &mut Vec<u8>, version: RecordVersion) {
-    out.extend(version.start().to_be_bytes());
-    out.extend(version.counter().to_be_bytes());
 }
 
 #[cfg(test)]
@@ -158,7 +164,7 @@ mod tests {
 
         #[test]
         fn any_bytes_are_read_without_a_panic(
-            kind in 0..5u8, bytes in prop::collection::vec(any::<u8>(), 0..200),
+            kind in 0..6u8, bytes in prop::collection::vec(any::<u8>(), 0..200),
         ) {
             let _ = ControlMessage::decode(&[vec![kind], bytes].concat());
         }

@@ -5,12 +5,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::bounds::BROKERS_MAX;
+use crate::recent_changes::RecentChanges;
+use crate::record::{ChangedParts, RecordDifference, RecordError};
+#[cfg(test)]
+use crate::tests::planted_bug::{PlantedBug, is_planted};
 use crate::{BrokerId, BrokerRecord, RecordVersion};
 
 /// The record of this broker, and the newest one of each other broker that it heard of.
 #[derive(Debug)]
 pub struct KnownBrokers {
     own: Arc<BrokerRecord>,
+    own_changes: RecentChanges,
     others: BTreeMap<BrokerId, KnownBroker>,
 }
 
@@ -18,6 +23,7 @@ pub struct KnownBrokers {
 #[derive(Debug)]
 struct KnownBroker {
     record: Arc<BrokerRecord>,
+    changes: RecentChanges,
     /// Since when no way leads to it.
     unreachable_since_ms: Option<u64>,
 }
@@ -42,13 +48,28 @@ pub enum Received {
     Full,
 }
 
+/// What a difference that arrived means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DifferenceReceived {
+    /// It led on from the known record, which had this version.
+    News(RecordVersion),
+    /// It leads to the record that is known.
+    Known,
+    /// A newer record is known than the one it leads to.
+    Older,
+    /// It leads on from a record that is not known.
+    OtherBase,
+    /// Two brokers have one identity.
+    Clash,
+}
+
 /// Which brokers are known, and by which version of their records, in ascending order.
 pub type RecordDigest = Vec<(BrokerId, RecordVersion)>;
 
 impl KnownBrokers {
     /// Knows this broker alone.
     pub fn new(own: BrokerRecord) -> Self {
-        Self { own: Arc::new(own), others: BTreeMap::new() }
+        Self { own: Arc::new(own), own_changes: RecentChanges::default(), others: BTreeMap::new() }
     }
 
     /// This broker's record.
@@ -57,10 +78,10 @@ impl KnownBrokers {
     }
 
     /// Changes this broker's record, which gets the next version.
-    pub(crate) fn change_own(&mut self, change: impl FnOnce(&mut BrokerRecord)) {
-        let own = Arc::make_mut(&mut self.own);
-        change(own);
-        own.version = own.version.next();
+    pub(crate) fn change_own(&mut self, parts: &ChangedParts) {
+        let before = self.own.version();
+        self.own_changes.push(before, before.next(), parts);
+        Arc::make_mut(&mut self.own).apply(parts, before.next());
     }
 
     /// The record of a broker.
@@ -69,6 +90,15 @@ impl KnownBrokers {
             return Some(&self.own);
         }
         self.others.get(&id).map(|known| &known.record)
+    }
+
+    /// What leads from a version of a broker's record to the newest, if that is known and no longer than the record.
+    pub(crate) fn since(&self, id: BrokerId, version: RecordVersion) -> Option<RecordDifference> {
+        if id == self.own.id() {
+            return self.own_changes.since(version, &self.own);
+        }
+        let known = self.others.get(&id)?;
+        known.changes.since(version, &known.record)
     }
 
     /// All records, this broker's first.
@@ -105,6 +135,28 @@ impl KnownBrokers {
         }
     }
 
+    /// Takes what leads on from the known record of a broker; an error if no broker may write what it leads to.
+    pub(crate) fn receive_difference(
+        &mut self,
+        difference: &RecordDifference,
+    ) -> Result<DifferenceReceived, RecordError> {
+        let Some(record) = self.get(difference.of) else {
+            return Ok(DifferenceReceived::OtherBase);
+        };
+        match difference.after.cmp(&record.version()) {
+            Ordering::Less => return Ok(DifferenceReceived::Older),
+            Ordering::Equal if difference.checksum == record.checksum() => {
+                return Ok(DifferenceReceived::Known);
+            }
+            Ordering::Equal => return Ok(DifferenceReceived::Clash),
+            Ordering::Greater => {}
+        }
+        match self.others.get_mut(&difference.of) {
+            Some(known) => known.receive_difference(difference),
+            None => Ok(DifferenceReceived::Clash),
+        }
+    }
+
     /// Takes the record of a broker that was not known, which is out of reach until its links are looked at.
     fn receive_first(&mut self, record: BrokerRecord, now_ms: u64) -> Received {
         let is_full = self.others.len() + 1 >= BROKERS_MAX;
@@ -113,7 +165,11 @@ impl KnownBrokers {
             return Received::Full;
         }
         let id = record.id();
-        let known = KnownBroker { record: Arc::new(record), unreachable_since_ms: Some(now_ms) };
+        let known = KnownBroker {
+            record: Arc::new(record),
+            changes: RecentChanges::default(),
+            unreachable_since_ms: Some(now_ms),
+        };
         self.others.insert(id, known);
         Received::News { before: None, displaced }
     }
@@ -174,9 +230,39 @@ impl KnownBroker {
             Ordering::Equal if record == *self.record => Received::Known,
             Ordering::Equal => Received::Clash,
             Ordering::Greater => {
+                self.changes = RecentChanges::default();
                 let before = std::mem::replace(&mut self.record, Arc::new(record));
                 Received::News { before: Some(before), displaced: None }
             }
         }
+    }
+
+    /// The difference leads to a newer record than the known one.
+    fn receive_difference(
+        &mut self,
+        difference: &RecordDifference,
+    ) -> Result<DifferenceReceived, RecordError> {
+        let RecordDifference { before: base, after, checksum, parts, .. } = difference;
+        let before = self.record.version();
+        let can_lead_on = *base <= before && before.start() == after.start();
+        #[cfg(test)]
+        let (can_lead_on, checksum) = if is_planted(PlantedBug::AnyBase) {
+            (true, &self.checksum_after(difference))
+        } else {
+            (can_lead_on, checksum)
+        };
+        if !can_lead_on || !self.record.leads_to(parts, *checksum)? {
+            return Ok(DifferenceReceived::OtherBase);
+        }
+        Arc::make_mut(&mut self.record).apply(parts, *after);
+        self.changes.push(before, *after, parts);
+        Ok(DifferenceReceived::News(before))
+    }
+
+    #[cfg(test)]
+    fn checksum_after(&self, difference: &RecordDifference) -> u64 {
+        let mut record = (*self.record).clone();
+        record.apply(&difference.parts, difference.after);
+        record.checksum()
     }
 }

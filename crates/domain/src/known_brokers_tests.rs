@@ -6,8 +6,11 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use crate::bounds::BROKERS_MAX;
+use crate::record::ChangedParts;
 use crate::strategies_tests::broker;
-use crate::{BrokerDescription, BrokerId, BrokerRecord, KnownBrokers, Received, RecordVersion};
+use crate::{
+    BrokerDescription, BrokerId, BrokerRecord, KnownBrokers, Load, Received, RecordVersion,
+};
 
 fn first(id: BrokerId, start: u64) -> BrokerRecord {
     BrokerRecord::first(id, start, BrokerDescription::default())
@@ -27,8 +30,9 @@ fn news(before: Option<Arc<BrokerRecord>>) -> Received {
 /// Broker 1, whose own record has version 4 of start 5.
 fn known() -> KnownBrokers {
     let mut known = KnownBrokers::new(first(broker(1), 5));
-    for _ in 0..4 {
-        known.change_own(|own| own.load.clients += 1);
+    for clients in 1..5 {
+        let load = Some(Load { clients, clients_max: 0 });
+        known.change_own(&ChangedParts { load, ..ChangedParts::default() });
     }
     known
 }

@@ -14,6 +14,7 @@ mod known_brokers;
 #[cfg(test)]
 mod known_brokers_tests;
 mod neighbour;
+mod recent_changes;
 mod record;
 mod record_version;
 mod routing;
@@ -34,7 +35,7 @@ pub use arrivals::{Arrivals, LostRange, MessageArrival, MessageOrigin};
 pub use broker_id::BrokerId;
 pub use domain::{Domain, Forwarding, LinkError, PublishedMessage, ReceiveError};
 pub use event::DomainEvent;
-pub use interest::{AnnouncedInterest, Interest, InterestBounds, WantedFilter};
+pub use interest::{AnnouncedInterest, Interest, InterestBounds, WantedFilters};
 pub use known_brokers::{KnownBrokers, Received, RecordDigest};
 pub use record::{BrokerDescription, BrokerRecord, Load, RecordError};
 pub use record_version::RecordVersion;

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::bounds::BROKERS_MAX;
 use crate::control::{
-    ACKNOWLEDGEMENTS_MAX, Acknowledgement, encode_acknowledgements, encode_hello, encode_lacking,
-    encode_record,
+    ACKNOWLEDGEMENTS_MAX, Acknowledgement, encode_acknowledgements, encode_difference,
+    encode_hello, encode_lacking, encode_record,
 };
-use crate::{BrokerId, KnownBrokers, RecordVersion};
+use crate::{BrokerId, KnownBrokers, RecordDigest, RecordVersion};
 
 /// Acknowledgements that wait for one neighbour. Whoever waits for one that finds no room is told that the broker has
 /// not answered.
@@ -22,6 +22,8 @@ pub(crate) struct Neighbour {
     has_greeted: bool,
     is_greeted: bool,
     records: BTreeSet<BrokerId>,
+    /// The versions of brokers' records that it has, or newer ones: as it said, or was sent over this link.
+    versions: BTreeMap<BrokerId, RecordVersion>,
     /// Brokers whose records it is asked for.
     lacking: BTreeSet<BrokerId>,
     /// The newest version, by whose record it is and who has taken it.
@@ -35,6 +37,7 @@ impl Neighbour {
             has_greeted: false,
             is_greeted: false,
             records: BTreeSet::new(),
+            versions: BTreeMap::new(),
             lacking: BTreeSet::new(),
             acknowledgements: BTreeMap::new(),
         }
@@ -44,9 +47,10 @@ impl Neighbour {
         self.has_greeted
     }
 
-    /// Its hello has arrived; it lacks the records of these brokers.
-    pub fn greet(&mut self, lacking: Vec<BrokerId>) {
+    /// Its hello has arrived: it has these versions, and lacks the newest records of these brokers.
+    pub fn greet(&mut self, digest: RecordDigest, lacking: Vec<BrokerId>) {
         self.has_greeted = true;
+        self.versions = digest.into_iter().collect();
         self.records = lacking.into_iter().collect();
     }
 
@@ -64,9 +68,27 @@ impl Neighbour {
         }
     }
 
-    /// It has the newest record of this broker.
-    pub fn has(&mut self, record_of: BrokerId) {
+    /// It asks for the record of this broker, because it cannot use a difference.
+    pub fn send_whole(&mut self, record_of: BrokerId) {
+        self.versions.remove(&record_of);
+        self.tell(record_of);
+    }
+
+    /// It has the newest record of this broker, which has this version.
+    pub fn has(&mut self, record_of: BrokerId, version: RecordVersion) {
         self.records.remove(&record_of);
+        self.versions.insert(record_of, version);
+    }
+
+    /// It has an older record of this broker than the newest.
+    pub fn has_older(&mut self, record_of: BrokerId, version: RecordVersion) {
+        self.versions.insert(record_of, version);
+        self.tell(record_of);
+    }
+
+    /// The broker is not known here any more.
+    pub fn forget(&mut self, record_of: BrokerId) {
+        self.versions.remove(&record_of);
     }
 
     pub fn acknowledge(&mut self, entry: Acknowledgement) {
@@ -94,9 +116,20 @@ impl Neighbour {
             return Some(encode_lacking(&lacking));
         }
         // Records first: who has not heard of a broker takes no acknowledgement of it.
-        let record = std::iter::from_fn(|| self.records.pop_first())
-            .find_map(|id| known.get(id).map(|record| encode_record(record)));
-        record.or_else(|| self.next_acknowledgements())
+        while let Some(id) = self.records.pop_first() {
+            if let Some(bytes) = self.newest_record(id, known) {
+                return Some(bytes);
+            }
+        }
+        self.next_acknowledgements()
+    }
+
+    /// The newest record of a broker, or what leads to it from the one that the neighbour has.
+    fn newest_record(&mut self, id: BrokerId, known: &KnownBrokers) -> Option<Vec<u8>> {
+        let record = known.get(id)?;
+        let before = self.versions.insert(id, record.version());
+        let difference = before.and_then(|before| known.since(id, before));
+        Some(difference.map_or_else(|| encode_record(record), |one| encode_difference(&one)))
     }
 
     fn next_acknowledgements(&mut self) -> Option<Vec<u8>> {
@@ -136,7 +169,7 @@ mod tests {
     fn hello_comes_first_then_records_then_acknowledgements() {
         let mut neighbour = Neighbour::new(1);
         neighbour.acknowledge(entry(1, 1));
-        neighbour.greet(vec![broker(1), broker(9)]);
+        neighbour.greet(Vec::new(), vec![broker(1), broker(9)]);
         let messages = messages(&mut neighbour);
         assert!(matches!(
             messages[..],

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use slipring_core::{Leaf, Tree};
 
+use crate::interest::InterestDifference;
 use crate::topology::{OriginTree, Topology};
 use crate::{AnnouncedInterest, BrokerId, WantedRate};
 
@@ -83,20 +84,25 @@ impl Routing {
         if before == after {
             return;
         }
-        self.generation += 1;
-        let mut gone: BTreeMap<&str, WantedRate> = by_filter(before);
-        for (filter, rate) in after.filters() {
-            if gone.remove(&**filter) != Some(*rate) {
-                self.filters.insert(filter, InterestedBroker { id: broker, rate: *rate });
+        self.change_interest(broker, &InterestDifference::between(before, after));
+    }
+
+    /// Changes the interest of a broker where it differs.
+    pub(crate) fn change_interest(&mut self, broker: BrokerId, difference: &InterestDifference) {
+        for (filter, rate) in &difference.filters {
+            match rate {
+                Some(rate) => {
+                    self.filters.insert(filter, InterestedBroker { id: broker, rate: *rate });
+                }
+                None => drop(self.filters.remove(filter, &broker)),
             }
         }
-        for filter in gone.keys() {
-            self.filters.remove(filter, &broker);
-        }
-        match after.dollar_topics() {
-            Some(rate) => drop(self.dollar_topics.insert(broker, rate)),
-            None => drop(self.dollar_topics.remove(&broker)),
-        }
+        let before = match difference.dollar_topics {
+            Some(rate) => self.dollar_topics.insert(broker, rate),
+            None => self.dollar_topics.remove(&broker),
+        };
+        let is_changed = !difference.filters.is_empty() || before != difference.dollar_topics;
+        self.generation += u64::from(is_changed);
     }
 
     /// The neighbours that get a message of this origin, by identity: those with somebody interested at or below them
@@ -133,8 +139,4 @@ impl Routing {
         let tree = trees.entry(origin).or_insert_with(|| Arc::new(topology.tree_of(origin)));
         Arc::clone(tree)
     }
-}
-
-fn by_filter(interest: &AnnouncedInterest) -> BTreeMap<&str, WantedRate> {
-    interest.filters().iter().map(|(filter, rate)| (&**filter, *rate)).collect()
 }

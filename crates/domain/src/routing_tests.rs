@@ -130,7 +130,7 @@ fn a_neighbour_gets_the_highest_rate_that_is_wanted_behind_it() {
 #[test]
 fn who_wants_all_topics_with_a_dollar_gets_them_and_no_others() {
     let slow = WantedRate::from_wire(1_000).expect("it is above 0");
-    let all = AnnouncedInterest::new(Vec::new(), Some(slow), true);
+    let all = AnnouncedInterest::new(BTreeMap::new(), Some(slow), true);
     let mut routing =
         routings(&records(&[(0, 1)]), &[AnnouncedInterest::default(), all]).swap_remove(0);
     assert_eq!(routing.next_hops(broker(0), "$a/b", None).len(), 1);

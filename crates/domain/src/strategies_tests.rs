@@ -6,9 +6,11 @@ use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 
 use crate::control::{
-    Acknowledgement, ControlMessage, Hello, encode_acknowledgements, encode_hello, encode_lacking,
-    encode_record,
+    Acknowledgement, ControlMessage, Hello, encode_acknowledgements, encode_difference,
+    encode_hello, encode_lacking, encode_record,
 };
+use crate::interest::InterestDifference;
+use crate::record::{ChangedParts, RecordDifference};
 use crate::{
     BrokerDescription, BrokerId, BrokerRecord, Interest, InterestBounds, Load, RecordDigest,
     RecordVersion, WantedRate,
@@ -72,6 +74,24 @@ fn version() -> impl Strategy<Value = RecordVersion> {
     any::<(u64, u64)>().prop_map(|(start, counter)| RecordVersion::new(start, counter))
 }
 
+/// What leads from one record to another one, or from neither.
+fn difference() -> impl Strategy<Value = RecordDifference> {
+    let parts = (record(), record(), any::<[bool; 4]>());
+    (parts, any::<u64>(), 0..u64::MAX, any::<u64>()).prop_map(
+        |((before, after, has), start, counter, checksum)| {
+            let interest = InterestDifference::between(before.interest(), after.interest());
+            let parts = ChangedParts {
+                description: has[0].then(|| after.description().clone()),
+                links: has[1].then(|| after.links().clone()),
+                load: has[2].then(|| after.load()),
+                interest: has[3].then_some(interest),
+            };
+            let before = RecordVersion::new(start, counter);
+            RecordDifference { of: broker(0), before, after: before.next(), checksum, parts }
+        },
+    )
+}
+
 /// A control message, and its bytes.
 pub fn control_message() -> impl Strategy<Value = (ControlMessage, Vec<u8>)> {
     let digest = prop::collection::btree_map((0..99u8).prop_map(broker), version(), 0..9);
@@ -93,11 +113,15 @@ pub fn control_message() -> impl Strategy<Value = (ControlMessage, Vec<u8>)> {
         let bytes = encode_acknowledgements(&entries);
         (ControlMessage::Acknowledgements(entries), bytes)
     });
+    let difference = difference().prop_map(|difference| {
+        let bytes = encode_difference(&difference);
+        (ControlMessage::Difference(Box::new(difference)), bytes)
+    });
     let lacking = vec((0..9u8).prop_map(broker), 0..9).prop_map(|brokers| {
         let bytes = encode_lacking(&brokers);
         (ControlMessage::Lacking(brokers), bytes)
     });
-    prop_oneof![hello, record, entries, lacking]
+    prop_oneof![hello, record, difference, entries, lacking]
 }
 
 pub fn broker(number: u8) -> BrokerId {

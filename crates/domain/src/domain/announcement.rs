@@ -4,8 +4,8 @@ use crate::Load;
 
 /// How long a change of load alone waits for others.
 const LOAD_PAUSE_MS: u64 = 1_000;
-/// After a large record, the next change of interest waits: so many of its bytes are worth a millisecond. A subscription
-/// costs its neighbours a whole record; with 20,000 filters and a megabyte, one in 16 ms.
+/// After much work for an announcement, the next change of interest waits: so many bytes of filters that were looked at
+/// are worth a millisecond. A subscription costs what it covers; one that has 20,000 filters merged anew, 16 ms.
 const BYTES_PER_MS: usize = 65_536;
 
 /// How long after the last change of links acknowledgements are awaited before the record is announced again: those that
@@ -62,9 +62,13 @@ impl Announcement {
         (std::mem::take(&mut self.is_interest_changed), self.load.take())
     }
 
-    /// The interest was announced with this version, in a record with so many bytes of filters.
-    pub fn interest_announced(&mut self, counter: u64, bytes: usize, now_ms: u64) {
+    /// The interest was announced with this version.
+    pub fn interest_announced(&mut self, counter: u64) {
         self.interest_counter = counter;
+    }
+
+    /// So many bytes of filters were looked at to find what changed.
+    pub fn pause_interest(&mut self, bytes: usize, now_ms: u64) {
         self.not_before_ms = now_ms + (bytes / BYTES_PER_MS) as u64;
     }
 

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Domain;
+use crate::interest::{InterestDifference, InterestUpdate};
+use crate::record::ChangedParts;
 use crate::{AnnouncedInterest, BrokerId, BrokerRecord, DomainEvent, Topology};
 
 impl Domain {
@@ -11,7 +13,7 @@ impl Domain {
     pub(super) fn repeat_announcement(&mut self) {
         let counter = self.announcement.interest_counter();
         if counter.is_some() && !self.not_knowing(counter).is_empty() {
-            self.known.change_own(|_| {});
+            self.known.change_own(&ChangedParts::default());
             self.spread(self.id());
         }
     }
@@ -19,35 +21,36 @@ impl Domain {
     /// Announces the interest and the load, as far as they have changed.
     pub(super) fn announce(&mut self) {
         let (is_interest_changed, load) = self.announcement.begin(self.now_ms);
-        let own = self.known.own();
-        let load = load.filter(|load| *load != own.load());
-        let interest = is_interest_changed.then(|| self.interest.announce(self.settings.interest));
-        let interest = interest.filter(|interest| interest != own.interest());
-        if let Some(interest) = &interest {
-            let is_widened = interest.is_widened();
-            if is_widened != own.interest().is_widened() {
-                self.tell(DomainEvent::InterestWidened(is_widened));
-            }
-        }
+        let load = load.filter(|load| *load != self.known.own().load());
+        let interest = is_interest_changed.then(|| self.update_interest()).flatten();
         let is_new_interest = interest.is_some();
-        if is_new_interest || load.is_some() {
-            self.known.change_own(|own| {
-                own.load = load.unwrap_or(own.load);
-                if let Some(interest) = interest {
-                    own.interest = interest;
-                }
-            });
+        let parts = ChangedParts { load, interest, ..ChangedParts::default() };
+        if !parts.is_empty() {
+            self.known.change_own(&parts);
             self.spread(self.id());
         }
         if is_new_interest {
-            let own = self.known.own();
-            let bytes = own.interest().filters().iter().map(|(filter, _)| filter.len()).sum();
-            let counter = own.version().counter();
-            self.announcement.interest_announced(counter, bytes, self.now_ms);
+            self.announcement.interest_announced(self.known.own().version().counter());
         }
         if let Some(counter) = self.announcement.interest_counter() {
             self.waiting.announced(counter);
         }
+    }
+
+    /// What differs from the announced interest, if anything does.
+    fn update_interest(&mut self) -> Option<InterestDifference> {
+        let announced = self.known.own().interest();
+        let update = self.interest.update(announced, self.settings.interest);
+        let InterestUpdate { difference, looked_at_bytes } = update;
+        self.announcement.pause_interest(looked_at_bytes, self.now_ms);
+        if difference.is_none(announced) {
+            return None;
+        }
+        let is_widened = difference.is_widened;
+        if is_widened != announced.is_widened() {
+            self.tell(DomainEvent::InterestWidened(is_widened));
+        }
+        Some(difference)
     }
 
     /// Announces the links over which both ends have said hello, at once: until then messages go to where nobody is.
@@ -55,7 +58,8 @@ impl Domain {
         let greeted = self.neighbours.iter().filter(|(_, one)| one.has_greeted());
         let links = greeted.map(|(id, one)| (*id, one.cost)).collect();
         if *self.known.own().links() != links {
-            self.known.change_own(|own| own.links = links);
+            let parts = ChangedParts { links: Some(links), ..ChangedParts::default() };
+            self.known.change_own(&parts);
             self.spread(self.id());
             self.links_changed();
         }
@@ -79,6 +83,21 @@ impl Domain {
         }
     }
 
+    /// Parts of a broker's record are others than before, in the next version or in a later one.
+    pub(super) fn parts_changed(&mut self, id: BrokerId, is_next: bool, parts: &ChangedParts) {
+        if let Some(interest) = &parts.interest {
+            self.routing.change_interest(id, interest);
+        }
+        if parts.links.is_some() {
+            self.links_changed();
+        } else if !is_next {
+            self.announcement.links_changed(self.now_ms);
+        }
+        if parts.description.is_some() {
+            self.tell(DomainEvent::Described(id));
+        }
+    }
+
     /// A broker is not known any more.
     pub(super) fn forget(&mut self, record: &Arc<BrokerRecord>) {
         let id = record.id();
@@ -86,6 +105,7 @@ impl Domain {
         self.acknowledged.remove(&id);
         self.tellers.remove(&id);
         self.arrivals.forget(id);
+        self.neighbours.values_mut().for_each(|neighbour| neighbour.forget(id));
     }
 
     fn links_changed(&mut self) {

@@ -5,6 +5,8 @@
 mod announcement;
 mod announcing;
 mod carrying;
+#[cfg(test)]
+mod difference_tests;
 mod receiving;
 #[cfg(test)]
 mod tests;
@@ -13,6 +15,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::bounds::LINKS_MAX;
 use crate::neighbour::Neighbour;
+use crate::record::ChangedParts;
 #[cfg(test)]
 use crate::tests::planted_bug::{PlantedBug, is_planted};
 use crate::waiting_subscriptions::WaitingSubscriptions;
@@ -168,7 +171,8 @@ impl Domain {
     pub fn set_description(&mut self, description: BrokerDescription, now_ms: u64) {
         self.pass(now_ms);
         if *self.known.own().description() != description {
-            self.known.change_own(|own| own.description = description);
+            let parts = ChangedParts { description: Some(description), ..ChangedParts::default() };
+            self.known.change_own(&parts);
             self.spread(self.id());
         }
     }

@@ -2,8 +2,10 @@
 
 use super::Domain;
 use crate::control::{Acknowledgement, ControlMessage, Hello};
+use crate::known_brokers::DifferenceReceived;
 use crate::neighbour::Neighbour;
-use crate::{BrokerId, BrokerRecord, DomainEvent, Received, RecordError};
+use crate::record::RecordDifference;
+use crate::{BrokerId, BrokerRecord, DomainEvent, Received, RecordError, RecordVersion};
 
 /// Why the link to a neighbour has to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,12 +40,15 @@ impl Domain {
         let has_greeted = link.has_greeted();
         match ControlMessage::decode(bytes)? {
             ControlMessage::Hello(_) if has_greeted => return Err(ReceiveError::RepeatedHello),
-            ControlMessage::Hello(hello) => self.receive_hello(neighbour, &hello)?,
+            ControlMessage::Hello(hello) => self.receive_hello(neighbour, hello)?,
             _ if !has_greeted => return Err(ReceiveError::NoHello),
             ControlMessage::Record(record) => self.receive_record(neighbour, *record),
+            ControlMessage::Difference(difference) => {
+                self.receive_difference(neighbour, &difference)?;
+            }
             ControlMessage::Lacking(brokers) => self.with_neighbour(neighbour, |link| {
                 for id in brokers {
-                    link.tell(id);
+                    link.send_whole(id);
                 }
             }),
             ControlMessage::Acknowledgements(entries) => {
@@ -55,7 +60,7 @@ impl Domain {
         Ok(())
     }
 
-    fn receive_hello(&mut self, from: BrokerId, hello: &Hello) -> Result<(), ReceiveError> {
+    fn receive_hello(&mut self, from: BrokerId, hello: Hello) -> Result<(), ReceiveError> {
         if hello.id != from {
             return Err(ReceiveError::WrongIdentity(hello.id));
         }
@@ -69,31 +74,31 @@ impl Domain {
         }
         let lacking = self.known.lacking(&hello.digest);
         if let Some(link) = self.neighbours.get_mut(&from) {
-            link.greet(lacking);
+            link.greet(hello.digest, lacking);
         }
         self.announce_links();
         Ok(())
     }
 
     fn receive_record(&mut self, from: BrokerId, record: BrokerRecord) {
-        let id = record.id();
+        let (id, version) = (record.id(), record.version());
         match self.known.receive(record, self.now_ms) {
             Received::News { before, displaced } => {
                 if let Some(displaced) = displaced {
                     self.forget(&displaced);
                 }
-                self.take_news(from, id, before.as_deref());
+                self.take_news(id, before.as_deref());
+                self.pass_on(from, id, version);
             }
-            Received::Known => self.with_neighbour(from, |link| link.has(id)),
-            Received::Older(_) => self.with_neighbour(from, |link| link.tell(id)),
+            Received::Known => self.with_neighbour(from, |link| link.has(id, version)),
+            Received::Older(_) => self.with_neighbour(from, |link| link.has_older(id, version)),
             Received::Clash => self.tell(DomainEvent::IdentityClash(id)),
             Received::Full => self.tell(DomainEvent::DomainFull(id)),
         }
     }
 
-    fn take_news(&mut self, from: BrokerId, id: BrokerId, before: Option<&BrokerRecord>) {
+    fn take_news(&mut self, id: BrokerId, before: Option<&BrokerRecord>) {
         let Some(record) = self.known.get(id).cloned() else { return };
-        self.tellers.insert(id, from);
         self.record_changed(before, &record);
         if before.is_none_or(|before| before.description() != record.description()) {
             self.tell(DomainEvent::Described(id));
@@ -102,10 +107,36 @@ impl Domain {
             // It has lost what it acknowledged.
             self.acknowledged.remove(&id);
         }
+    }
+
+    fn receive_difference(
+        &mut self,
+        from: BrokerId,
+        difference: &RecordDifference,
+    ) -> Result<(), RecordError> {
+        let RecordDifference { of: id, after, parts, .. } = difference;
+        match self.known.receive_difference(difference)? {
+            DifferenceReceived::News(before) => {
+                self.parts_changed(*id, before.next() == *after, parts);
+                self.pass_on(from, *id, *after);
+            }
+            DifferenceReceived::Known => self.with_neighbour(from, |link| link.has(*id, *after)),
+            DifferenceReceived::Older => {
+                self.with_neighbour(from, |link| link.has_older(*id, *after));
+            }
+            DifferenceReceived::OtherBase => self.with_neighbour(from, |link| link.ask(*id)),
+            DifferenceReceived::Clash => self.tell(DomainEvent::IdentityClash(*id)),
+        }
+        Ok(())
+    }
+
+    /// Tells everybody else of a record that a neighbour told first, and the neighbour that it is taken.
+    fn pass_on(&mut self, from: BrokerId, id: BrokerId, version: RecordVersion) {
+        self.tellers.insert(id, from);
         self.spread(id);
-        let entry = Acknowledgement { of: id, version: record.version(), by: self.id() };
+        let entry = Acknowledgement { of: id, version, by: self.id() };
         self.with_neighbour(from, |link| {
-            link.has(id);
+            link.has(id, version);
             link.acknowledge(entry);
         });
     }

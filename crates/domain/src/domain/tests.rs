@@ -13,7 +13,7 @@ use crate::{
     MessageOrigin, NextHop, RecordError, RecordVersion, WantedRate,
 };
 
-const EVERY: WantedRate = WantedRate::EVERY_SAMPLE;
+pub(super) const EVERY: WantedRate = WantedRate::EVERY_SAMPLE;
 
 fn domain(number: u8) -> Domain {
     let settings = DomainSettings::default();
@@ -21,7 +21,7 @@ fn domain(number: u8) -> Domain {
 }
 
 /// Brokers 1, 2 ... in a chain, all of them with hello said.
-fn chain(length: u8) -> Vec<Domain> {
+pub(super) fn chain(length: u8) -> Vec<Domain> {
     let mut chain: Vec<Domain> = (1..=length).map(domain).collect();
     for at in 1..chain.len() {
         connect(&mut chain, at - 1, at);
@@ -37,7 +37,7 @@ fn connect(brokers: &mut [Domain], a: usize, b: usize) {
 }
 
 /// Carries everything that waits between these brokers; returns how many messages that were.
-fn exchange(brokers: &mut [Domain], now_ms: u64) -> usize {
+pub(super) fn exchange(brokers: &mut [Domain], now_ms: u64) -> usize {
     let mut carried = 0;
     for _ in 0..100 {
         for at in 0..brokers.len() {
@@ -61,14 +61,14 @@ fn events(domain: &mut Domain) -> Vec<DomainEvent> {
     std::iter::from_fn(|| domain.poll_event()).collect()
 }
 
-fn greeted(me: u8, neighbour: u8) -> Domain {
+pub(super) fn greeted(me: u8, neighbour: u8) -> Domain {
     let mut domain = domain(me);
     domain.link_up(broker(neighbour), 1, 0).expect("there is room");
     domain.receive(broker(neighbour), &encode_hello(broker(neighbour), &[]), 0).expect("hello");
     domain
 }
 
-fn record(number: u8, start: u64) -> BrokerRecord {
+pub(super) fn record(number: u8, start: u64) -> BrokerRecord {
     BrokerRecord::first(broker(number), start, BrokerDescription::default())
 }
 
@@ -418,7 +418,7 @@ proptest! {
         }
         let own = domain.known().own();
         prop_assert_eq!((own.id(), own.version().start()), (broker(me), 1));
-        prop_assert_eq!(own.interest().filters(), [("a/+".into(), EVERY)]);
+        prop_assert_eq!(own.interest().filters(), &[("a/+".into(), EVERY)].into());
         let answer = events(&mut domain).into_iter().filter(|event| {
             matches!(event, DomainEvent::InterestKnown { token: known } if Some(*known) == token)
         });

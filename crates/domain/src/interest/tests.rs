@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use slipring_wire::matches;
 
-use super::{AnnouncedInterest, Interest, InterestBounds};
+use super::{AnnouncedInterest, Interest, InterestBounds, InterestDifference};
 use crate::WantedRate;
 use crate::strategies_tests::{filter, rate, topic};
 
@@ -32,7 +32,7 @@ fn wanted_rate(subscriptions: &[(String, WantedRate)], topic: &str) -> Option<Wa
 fn announced(filters: &[&str]) -> Vec<String> {
     let every = filters.iter().map(|filter| (filter.to_string(), WantedRate::EVERY_SAMPLE));
     let announced = interest(&every.collect::<Vec<_>>()).announce(InterestBounds::default());
-    announced.filters().iter().map(|(filter, _)| filter.to_string()).collect()
+    announced.filters().keys().map(ToString::to_string).collect()
 }
 
 proptest! {
@@ -55,7 +55,7 @@ proptest! {
         let bounds = InterestBounds { filters_max, bytes_max };
         let announced = interest(&subscriptions).announce(bounds);
         prop_assert!(announced.filters().len() <= filters_max);
-        prop_assert!(announced.filters().iter().map(|(filter, _)| filter.len()).sum::<usize>() <= bytes_max);
+        prop_assert!(announced.filters().keys().map(|filter| filter.len()).sum::<usize>() <= bytes_max);
         for topic in topics {
             let (found, wanted) = (rate_of(&announced, &topic), wanted_rate(&subscriptions, &topic));
             prop_assert!(found >= wanted, "{}", topic);
@@ -86,6 +86,42 @@ proptest! {
             interest.unsubscribe(filter, *rate);
         }
         prop_assert!(interest.is_empty());
+    }
+
+    #[test]
+    fn updates_lead_to_what_is_computed_anew(
+        turns in vec(vec((filter(), rate(), any::<bool>()), 0..4), 1..12), filters_max in 1..20usize,
+    ) {
+        let bounds = InterestBounds { filters_max, bytes_max: 100 };
+        let (mut interest, mut announced) = (Interest::default(), AnnouncedInterest::default());
+        let mut counted: Vec<(String, WantedRate)> = Vec::new();
+        for turn in turns {
+            for (filter, rate, is_new) in turn {
+                if is_new {
+                    interest.subscribe(&filter, rate);
+                    counted.push((filter, rate));
+                } else if !counted.is_empty() {
+                    let (filter, rate) = counted.remove(filter.len() % counted.len());
+                    interest.unsubscribe(&filter, rate);
+                }
+            }
+            announced.apply(&interest.update(&announced, bounds).difference);
+            prop_assert_eq!(&announced, &self::interest(&counted).announce(bounds));
+        }
+    }
+
+    #[test]
+    fn a_difference_leads_from_each_interest_to_the_other(
+        before in vec((filter(), rate()), 0..16), after in vec((filter(), rate()), 0..16),
+    ) {
+        let [before, after] = [before, after].map(|one| interest(&one).announce(InterestBounds::default()));
+        let difference = InterestDifference::between(&before, &after);
+        let mut changed = before.clone();
+        changed.apply(&difference);
+        prop_assert_eq!(&changed, &after);
+        changed.apply(&difference);
+        prop_assert_eq!(&changed, &after);
+        prop_assert_eq!(difference.is_none(&before), before == after);
     }
 
     #[test]
@@ -134,7 +170,7 @@ fn a_covered_filter_with_a_higher_rate_stays() {
     interest.subscribe("a/c", slow);
     let announced = interest.announce(InterestBounds::default());
     let expected = [("a/#".into(), slow), ("a/b".into(), WantedRate::EVERY_SAMPLE)];
-    assert_eq!(announced.filters(), expected);
+    assert_eq!(*announced.filters(), expected.into());
 }
 
 #[test]
@@ -145,7 +181,7 @@ fn the_largest_groups_are_widened_first_and_as_deep_as_there_is_room() {
         let bounds = InterestBounds { filters_max, bytes_max: 99 };
         let announced = interest(&subscriptions).announce(bounds);
         assert_eq!(announced.is_widened(), filters_max < 4);
-        announced.filters().iter().map(|(filter, _)| filter.to_string()).collect::<Vec<_>>()
+        announced.filters().keys().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(widened(4), ["a/1/x", "a/1/y", "a/2/x", "b/1/x"]);
     assert_eq!(widened(3), ["a/1/#", "a/2/x", "b/1/x"]);
@@ -169,5 +205,26 @@ fn a_filter_with_many_levels_is_cut_and_that_is_told() {
     interest.subscribe(&deep[..60_000], WantedRate::EVERY_SAMPLE);
     let announced = interest.announce(InterestBounds::default());
     assert!(announced.is_widened());
-    assert_eq!(&*announced.filters()[0].0, "a/".repeat(31) + "#");
+    assert!(announced.filters().contains_key(&*("a/".repeat(31) + "#")));
+}
+
+#[test]
+fn an_update_looks_at_what_begins_like_a_changed_filter_alone() {
+    let mut interest = Interest::default();
+    for number in 0..2_000 {
+        interest.subscribe(&format!("{}/{number}", number % 10), WantedRate::EVERY_SAMPLE);
+    }
+    let bounds = InterestBounds::default();
+    let mut announced = AnnouncedInterest::default();
+    announced.apply(&interest.update(&announced, bounds).difference);
+    let mut changes = |filter: &str| {
+        interest.subscribe(filter, WantedRate::EVERY_SAMPLE);
+        let update = interest.update(&announced, bounds);
+        announced.apply(&update.difference);
+        (update.difference.filters.len(), update.looked_at_bytes)
+    };
+    assert_eq!(changes("new"), (1, 3));
+    assert_eq!(changes("3/+").0, 201);
+    assert!(changes("4/+/x").1 < 2_000);
+    assert!(changes("#").0 > 1_000);
 }

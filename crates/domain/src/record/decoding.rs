@@ -1,14 +1,16 @@
-//! A record from bytes that a neighbour sent: they may be anything. There is one way to write a record, so that equal
-//! records have equal bytes.
+//! A record, or what differs in it, from bytes that a neighbour sent: they may be anything. There is one way to write
+//! each, so that equal records have equal bytes.
 
 use std::collections::BTreeMap;
 
-use super::encoding::{FORMAT, HAS_DOLLAR_TOPICS, IS_WIDENED};
-use super::{BrokerDescription, BrokerRecord, Load, RecordError};
-use crate::BrokerId;
+use super::encoding::{
+    FORMAT, HAS_DESCRIPTION, HAS_DOLLAR_TOPICS, HAS_INTEREST, HAS_LINKS, HAS_LOAD, IS_WIDENED,
+};
+use super::{BrokerDescription, BrokerRecord, ChangedParts, Load, RecordDifference, RecordError};
 use crate::bounds::{ADDRESSES_MAX, FILTER_BYTES_MAX, FILTERS_MAX, LINKS_MAX};
 use crate::byte_cursor::ByteCursor;
-use crate::interest::{AnnouncedInterest, WantedFilter};
+use crate::interest::{AnnouncedInterest, InterestDifference};
+use crate::{BrokerId, RecordVersion, WantedRate};
 
 impl BrokerRecord {
     /// The record that these bytes are.
@@ -18,17 +20,40 @@ impl BrokerRecord {
         if format != FORMAT {
             return Err(RecordError::UnknownFormat(format));
         }
+        let (id, version, checksum) = (cursor.broker_id()?, cursor.version()?, cursor.u64()?);
         let record = Self {
-            id: cursor.broker_id()?,
-            version: cursor.version()?,
+            id,
+            version,
             description: description(&mut cursor)?,
             links: links(&mut cursor)?,
-            load: Load { clients: cursor.u32()?, clients_max: cursor.u32()? },
+            load: load(&mut cursor)?,
             interest: interest(&mut cursor)?,
         };
         cursor.end()?;
-        record.check_links()?;
-        Ok(record)
+        Self::check_links(id, &record.links)?;
+        if record.checksum() == checksum { Ok(record) } else { Err(RecordError::WrongChecksum) }
+    }
+}
+
+impl RecordDifference {
+    /// What these bytes say.
+    pub fn decode(cursor: &mut ByteCursor<'_>) -> Result<Self, RecordError> {
+        let (of, before) = (cursor.broker_id()?, cursor.version()?);
+        let after = RecordVersion::new(before.start(), cursor.u64()?);
+        let checksum = cursor.u64()?;
+        let flags = cursor.u8()?;
+        let all = HAS_DESCRIPTION | HAS_LINKS | HAS_LOAD | HAS_INTEREST;
+        if flags & !all != 0 || before >= after {
+            return Err(RecordError::WrongNumber);
+        }
+        let has = |flag: u8| flags & flag != 0;
+        let parts = ChangedParts {
+            description: has(HAS_DESCRIPTION).then(|| description(cursor)).transpose()?,
+            links: has(HAS_LINKS).then(|| links(cursor)).transpose()?,
+            load: has(HAS_LOAD).then(|| load(cursor)).transpose()?,
+            interest: has(HAS_INTEREST).then(|| interest_difference(cursor)).transpose()?,
+        };
+        Ok(Self { of, before, after, checksum, parts })
     }
 }
 
@@ -63,18 +88,42 @@ fn links(cursor: &mut ByteCursor<'_>) -> Result<BTreeMap<BrokerId, u32>, RecordE
     Ok(links)
 }
 
+fn load(cursor: &mut ByteCursor<'_>) -> Result<Load, RecordError> {
+    Ok(Load { clients: cursor.u32()?, clients_max: cursor.u32()? })
+}
+
 fn interest(cursor: &mut ByteCursor<'_>) -> Result<AnnouncedInterest, RecordError> {
+    let (dollar_topics, is_widened) = interest_flags(cursor)?;
+    let filters = filters(cursor, ByteCursor::rate)?;
+    Ok(AnnouncedInterest::new(filters, dollar_topics, is_widened))
+}
+
+fn interest_difference(cursor: &mut ByteCursor<'_>) -> Result<InterestDifference, RecordError> {
+    let (dollar_topics, is_widened) = interest_flags(cursor)?;
+    let filters = filters(cursor, |cursor| cursor.u32().map(WantedRate::from_wire))?;
+    Ok(InterestDifference { filters, dollar_topics, is_widened })
+}
+
+fn interest_flags(cursor: &mut ByteCursor<'_>) -> Result<(Option<WantedRate>, bool), RecordError> {
     let flags = cursor.u8()?;
     if flags & !(IS_WIDENED | HAS_DOLLAR_TOPICS) != 0 {
         return Err(RecordError::WrongNumber);
     }
     let has_dollar_topics = flags & HAS_DOLLAR_TOPICS != 0;
     let dollar_topics = has_dollar_topics.then(|| cursor.rate()).transpose()?;
+    Ok((dollar_topics, flags & IS_WIDENED != 0))
+}
+
+/// Filters in ascending order, each followed by what is said of it.
+fn filters<'a, T>(
+    cursor: &mut ByteCursor<'a>,
+    said: impl Fn(&mut ByteCursor<'a>) -> Result<T, RecordError>,
+) -> Result<BTreeMap<Box<str>, T>, RecordError> {
     let count = cursor.u32()? as usize;
     if count > FILTERS_MAX {
         return Err(RecordError::TooManyFilters);
     }
-    let mut filters: Vec<WantedFilter> = Vec::new();
+    let mut filters: Vec<(Box<str>, T)> = Vec::new();
     let mut bytes = 0;
     for _ in 0..count {
         let length = usize::from(cursor.u16()?);
@@ -87,7 +136,7 @@ fn interest(cursor: &mut ByteCursor<'_>) -> Result<AnnouncedInterest, RecordErro
             return Err(RecordError::Unordered);
         }
         AnnouncedInterest::check_filter(filter)?;
-        filters.push((filter.into(), cursor.rate()?));
+        filters.push((filter.into(), said(cursor)?));
     }
-    Ok(AnnouncedInterest::new(filters, dollar_topics, flags & IS_WIDENED != 0))
+    Ok(filters.into_iter().collect())
 }

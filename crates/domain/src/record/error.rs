@@ -43,6 +43,9 @@ pub enum RecordError {
     /// A rate of 0, or flags without a meaning.
     #[error("a number stands for nothing")]
     WrongNumber,
+    /// A record that says something else than its writer did.
+    #[error("the checksum of the record is wrong")]
+    WrongChecksum,
     /// Entries that are not in ascending order, or there twice.
     #[error("entries are not in ascending order")]
     Unordered,

@@ -1,6 +1,7 @@
 //! What a broker says of itself. Only the broker that a record is about writes it; the others pass it on as it is.
 
 mod decoding;
+mod difference;
 mod encoding;
 mod error;
 #[cfg(test)]
@@ -12,6 +13,8 @@ use crate::bounds::{ADDRESS_BYTES_MAX, ADDRESSES_MAX, LINKS_MAX, NAME_BYTES_MAX}
 use crate::interest::AnnouncedInterest;
 use crate::{BrokerId, RecordVersion};
 
+pub(crate) use difference::{ChangedParts, RecordDifference};
+pub(crate) use encoding::put_version;
 pub use error::RecordError;
 
 /// Everything that others know of a broker.
@@ -85,11 +88,11 @@ impl BrokerRecord {
         self.load
     }
 
-    fn check_links(&self) -> Result<(), RecordError> {
-        if self.links.len() > LINKS_MAX {
+    fn check_links(id: BrokerId, links: &BTreeMap<BrokerId, u32>) -> Result<(), RecordError> {
+        if links.len() > LINKS_MAX {
             return Err(RecordError::TooManyLinks);
         }
-        if self.links.contains_key(&self.id) { Err(RecordError::LinkToItself) } else { Ok(()) }
+        if links.contains_key(&id) { Err(RecordError::LinkToItself) } else { Ok(()) }
     }
 }
 

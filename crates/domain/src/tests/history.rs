@@ -43,6 +43,8 @@ pub struct Verdict {
     pub promised: usize,
     /// Messages that arrived a second time, and were thrown away.
     pub repeated: usize,
+    /// Differences of records that arrived.
+    pub differences: usize,
 }
 
 impl Verdict {
@@ -51,6 +53,7 @@ impl Verdict {
         self.delivered += other.delivered;
         self.promised += other.promised;
         self.repeated += other.repeated;
+        self.differences += other.differences;
     }
 }
 

@@ -30,6 +30,7 @@ fn play_all(seeds: impl Iterator<Item = u64>) -> Verdict {
 fn assert_that_much_happened(total: &Verdict) {
     assert!(total.promised > 1_000 && total.delivered > total.promised, "{total:?}");
     assert!(total.repeated > 0, "brokers disagreed now and then: {total:?}");
+    assert!(total.differences > 10_000, "records came as differences: {total:?}");
 }
 
 #[test]

@@ -14,11 +14,18 @@ pub enum PlantedBug {
     RepeatsTaken,
     /// Interest counts as known everywhere when the neighbours know it.
     NeighboursSuffice,
+    /// Only the last change is sent, and applied to whatever record is known.
+    AnyBase,
 }
 
 impl PlantedBug {
-    pub const ALL: [Self; 4] =
-        [Self::TiesByArrival, Self::OneEndCounts, Self::RepeatsTaken, Self::NeighboursSuffice];
+    pub const ALL: [Self; 5] = [
+        Self::TiesByArrival,
+        Self::OneEndCounts,
+        Self::RepeatsTaken,
+        Self::NeighboursSuffice,
+        Self::AnyBase,
+    ];
 }
 
 thread_local! {

@@ -8,6 +8,7 @@ use super::history::Verdict;
 use super::message::SimulatedMessage;
 use super::network::{HOP_MS, SimulatedLink};
 use super::random::Random;
+use crate::control::DIFFERENCE;
 use crate::{BrokerId, DomainEvent, Forwarding, MessageOrigin, NextHop};
 
 /// How long an end of a cut link believes in it.
@@ -187,6 +188,7 @@ impl World {
         match carried {
             Carried::Message(message) => self.forward(from_id, to, message),
             Carried::Control(bytes) => {
+                self.verdict.differences += usize::from(bytes[0] == DIFFERENCE);
                 let Some(domain) = &mut self.brokers[to].domain else { return };
                 if let Err(error) = domain.receive(from_id, &bytes, self.now_ms) {
                     self.verdict.broken.push(format!("{to} refused what {from} sent: {error}"));

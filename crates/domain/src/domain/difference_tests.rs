@@ -1,0 +1,86 @@
+//! What changed in a record goes to a neighbour that has the version before; any other one gets the record.
+
+use super::Domain;
+use super::tests::{EVERY, chain, exchange, greeted, record};
+use crate::KnownBrokers;
+use crate::control::{
+    ControlMessage, DIFFERENCE, encode_difference, encode_lacking, encode_record,
+};
+use crate::record::ChangedParts;
+use crate::strategies_tests::broker;
+
+/// Broker 1 wants 20 topics, and broker 2 knows that.
+fn interested() -> Vec<Domain> {
+    let mut chain = chain(2);
+    for number in 0..20 {
+        chain[0].subscribe(&format!("a/{number}"), EVERY, 0);
+    }
+    exchange(&mut chain, 0);
+    chain
+}
+
+fn next(domain: &mut Domain, to: u8) -> ControlMessage {
+    let bytes = domain.poll_transmit(broker(to)).expect("something waits");
+    ControlMessage::decode(&bytes).expect("it makes sense")
+}
+
+#[test]
+fn changes_that_wait_are_one_difference_and_many_are_the_record() {
+    let mut chain = interested();
+    chain[0].subscribe("b/1", EVERY, 0);
+    chain[0].unsubscribe("a/7", EVERY, 0);
+    chain[0].handle_timeout(0);
+    chain[0].unsubscribe("b/1", EVERY, 0);
+    chain[0].subscribe("b/2", EVERY, 0);
+    chain[0].handle_timeout(0);
+    let ControlMessage::Difference(difference) = next(&mut chain[0], 2) else { panic!() };
+    let filters = difference.parts.interest.expect("it changed").filters;
+    let expected = [("a/7", None), ("b/1", None), ("b/2", Some(EVERY))];
+    assert_eq!(filters, expected.map(|(filter, rate)| (filter.into(), rate)).into());
+    for number in 0..20 {
+        chain[0].unsubscribe(&format!("a/{number}"), EVERY, 0);
+    }
+    chain[0].handle_timeout(0);
+    assert!(matches!(next(&mut chain[0], 2), ControlMessage::Record(_)));
+}
+
+#[test]
+fn a_broker_that_lacks_the_version_before_asks_for_the_record() {
+    for forget in [
+        |there: &mut Domain| *there = greeted(2, 1),
+        |there: &mut Domain| {
+            there.receive(broker(1), &encode_record(&record(1, 9)), 0).expect("it makes sense");
+        },
+    ] {
+        let mut chain = interested();
+        forget(&mut chain[1]);
+        while chain[1].poll_transmit(broker(1)).is_some() {}
+        chain[0].subscribe("b", EVERY, 0);
+        chain[0].handle_timeout(0);
+        let difference = chain[0].poll_transmit(broker(2)).expect("a difference");
+        assert_eq!(difference[0], DIFFERENCE);
+        chain[1].receive(broker(1), &difference, 0).expect("it makes sense");
+        match next(&mut chain[1], 1) {
+            ControlMessage::Lacking(lacking) => assert_eq!(lacking, [broker(1)]),
+            newer => assert_eq!(newer, ControlMessage::Record(Box::new(record(1, 9)))),
+        }
+        chain[0].receive(broker(2), &encode_lacking(&[broker(1)]), 0).expect("it makes sense");
+        assert!(matches!(next(&mut chain[0], 2), ControlMessage::Record(_)));
+    }
+}
+
+#[test]
+fn a_difference_from_a_record_that_somebody_forged_is_not_applied() {
+    let mut domain = greeted(1, 2);
+    let mut genuine = record(3, 1);
+    genuine.load.clients = 1;
+    domain.receive(broker(2), &encode_record(&record(3, 1)), 0).expect("it makes sense");
+    while domain.poll_transmit(broker(2)).is_some() {}
+    let mut there = KnownBrokers::new(genuine);
+    let before = there.own().version();
+    there.change_own(&ChangedParts::default());
+    let difference = there.since(broker(3), before).expect("it is known");
+    domain.receive(broker(2), &encode_difference(&difference), 0).expect("it makes sense");
+    assert_eq!(domain.poll_transmit(broker(2)), Some(encode_lacking(&[broker(3)])));
+    assert_eq!(domain.known().get(broker(3)).map(|known| known.version()), Some(before));
+}
