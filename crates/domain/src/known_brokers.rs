@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::bounds::BROKERS_MAX;
 use crate::recent_changes::RecentChanges;
-use crate::record::{ChangedParts, RecordDifference, RecordError};
+use crate::record::{ChangedParts, RecordDifference, RecordError, RecordHead};
 #[cfg(test)]
 use crate::tests::planted_bug::{PlantedBug, is_planted};
 use crate::{BrokerId, BrokerRecord, RecordVersion};
@@ -123,11 +123,26 @@ impl KnownBrokers {
         self.records().filter(is_lacking).map(|record| record.id()).collect()
     }
 
+    /// What a record means that is not newer than the known one, told by its head alone. What an earlier start of this
+    /// broker wrote is still on its way in the domain.
+    pub(crate) fn look(&self, head: RecordHead) -> Option<Received> {
+        let known = self.get(head.id)?;
+        match head.version.cmp(&known.version()) {
+            Ordering::Less => Some(Received::Older(Arc::clone(known))),
+            Ordering::Equal if head.checksum == known.checksum() => Some(Received::Known),
+            Ordering::Equal | Ordering::Greater => None,
+        }
+    }
+
     /// Takes a record that a neighbour sent, if it is newer than the known one.
     pub fn receive(&mut self, record: BrokerRecord, now_ms: u64) -> Received {
+        if let Some(received) = self.look(record.head()) {
+            return received;
+        }
         let id = record.id();
         if id == self.own.id() {
-            return self.receive_own(&record);
+            // It is newer than the own record, or as new and different: it is of somebody else.
+            return Received::Clash;
         }
         match self.others.get_mut(&id) {
             Some(known) => known.receive(record),
@@ -183,18 +198,6 @@ impl KnownBrokers {
         self.others.remove(&oldest).map(|known| known.record)
     }
 
-    /// A record of this broker that it did not write just now. What an earlier start of it wrote is still on its way in
-    /// the domain; a record that is newer than its own, or as new and different, is of somebody else.
-    fn receive_own(&self, record: &BrokerRecord) -> Received {
-        if record.version() < self.own.version() {
-            Received::Older(Arc::clone(&self.own))
-        } else if *record == *self.own {
-            Received::Known
-        } else {
-            Received::Clash
-        }
-    }
-
     /// Remembers which brokers are in reach, and since when the others are not.
     pub(crate) fn reach(&mut self, is_reachable: impl Fn(BrokerId) -> bool, now_ms: u64) {
         for (id, known) in &mut self.others {
@@ -224,17 +227,14 @@ impl KnownBrokers {
 }
 
 impl KnownBroker {
+    /// The record is newer than the known one, or as new and different.
     fn receive(&mut self, record: BrokerRecord) -> Received {
-        match record.version().cmp(&self.record.version()) {
-            Ordering::Less => Received::Older(Arc::clone(&self.record)),
-            Ordering::Equal if record == *self.record => Received::Known,
-            Ordering::Equal => Received::Clash,
-            Ordering::Greater => {
-                self.changes = RecentChanges::default();
-                let before = std::mem::replace(&mut self.record, Arc::new(record));
-                Received::News { before: Some(before), displaced: None }
-            }
+        if record.version() == self.record.version() {
+            return Received::Clash;
         }
+        self.changes = RecentChanges::default();
+        let before = std::mem::replace(&mut self.record, Arc::new(record));
+        Received::News { before: Some(before), displaced: None }
     }
 
     /// The difference leads to a newer record than the known one.

@@ -158,10 +158,10 @@ mod tests {
         Acknowledgement { of: broker(2), version, by: BrokerId::from_bytes(bytes) }
     }
 
-    fn messages(neighbour: &mut Neighbour) -> Vec<ControlMessage> {
+    fn messages(neighbour: &mut Neighbour) -> Vec<ControlMessage<'static>> {
         let known = known();
         std::iter::from_fn(|| neighbour.next_message(&known))
-            .map(|bytes| ControlMessage::decode(&bytes).expect("it makes sense"))
+            .map(|bytes| ControlMessage::decode(bytes.leak()).expect("it makes sense"))
             .collect()
     }
 

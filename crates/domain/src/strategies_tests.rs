@@ -93,7 +93,7 @@ fn difference() -> impl Strategy<Value = RecordDifference> {
 }
 
 /// A control message, and its bytes.
-pub fn control_message() -> impl Strategy<Value = (ControlMessage, Vec<u8>)> {
+pub fn control_message() -> impl Strategy<Value = (ControlMessage<'static>, Vec<u8>)> {
     let digest = prop::collection::btree_map((0..99u8).prop_map(broker), version(), 0..9);
     let hello = digest.prop_map(|digest| {
         let digest: RecordDigest = digest.into_iter().collect();
@@ -102,7 +102,7 @@ pub fn control_message() -> impl Strategy<Value = (ControlMessage, Vec<u8>)> {
     });
     let record = record().prop_map(|record| {
         let bytes = encode_record(&record);
-        (ControlMessage::Record(Box::new(record)), bytes)
+        (ControlMessage::Record(bytes[1..].to_vec().into()), bytes)
     });
     let entry = (0..9u8, version(), 0..9u8).prop_map(|(of, version, by)| Acknowledgement {
         of: broker(of),

@@ -1,13 +1,13 @@
 //! What changed in a record goes to a neighbour that has the version before; any other one gets the record.
 
-use super::Domain;
 use super::tests::{EVERY, chain, exchange, greeted, record};
-use crate::KnownBrokers;
+use super::{Domain, ReceiveError};
 use crate::control::{
     ControlMessage, DIFFERENCE, encode_difference, encode_lacking, encode_record,
 };
 use crate::record::ChangedParts;
 use crate::strategies_tests::broker;
+use crate::{BrokerRecord, DomainEvent, KnownBrokers, RecordError};
 
 /// Broker 1 wants 20 topics, and broker 2 knows that.
 fn interested() -> Vec<Domain> {
@@ -19,9 +19,9 @@ fn interested() -> Vec<Domain> {
     chain
 }
 
-fn next(domain: &mut Domain, to: u8) -> ControlMessage {
+fn next(domain: &mut Domain, to: u8) -> ControlMessage<'static> {
     let bytes = domain.poll_transmit(broker(to)).expect("something waits");
-    ControlMessage::decode(&bytes).expect("it makes sense")
+    ControlMessage::decode(bytes.leak()).expect("it makes sense")
 }
 
 #[test]
@@ -62,7 +62,10 @@ fn a_broker_that_lacks_the_version_before_asks_for_the_record() {
         chain[1].receive(broker(1), &difference, 0).expect("it makes sense");
         match next(&mut chain[1], 1) {
             ControlMessage::Lacking(lacking) => assert_eq!(lacking, [broker(1)]),
-            newer => assert_eq!(newer, ControlMessage::Record(Box::new(record(1, 9)))),
+            ControlMessage::Record(bytes) => {
+                assert_eq!(BrokerRecord::decode(&bytes), Ok(record(1, 9)));
+            }
+            other => panic!("{other:?}"),
         }
         chain[0].receive(broker(2), &encode_lacking(&[broker(1)]), 0).expect("it makes sense");
         assert!(matches!(next(&mut chain[0], 2), ControlMessage::Record(_)));
@@ -83,4 +86,33 @@ fn a_difference_from_a_record_that_somebody_forged_is_not_applied() {
     domain.receive(broker(2), &encode_difference(&difference), 0).expect("it makes sense");
     assert_eq!(domain.poll_transmit(broker(2)), Some(encode_lacking(&[broker(3)])));
     assert_eq!(domain.known().get(broker(3)).map(|known| known.version()), Some(before));
+}
+
+#[test]
+fn a_record_that_is_known_is_told_by_its_first_bytes() {
+    let mut domain = greeted(1, 2);
+    let known = encode_record(&record(3, 2));
+    domain.receive(broker(2), &known, 0).expect("it makes sense");
+    while domain.poll_transmit(broker(2)).is_some() {}
+    for (version, answer) in [(2, None), (1, Some(known))] {
+        let mut unread = encode_record(&record(3, version));
+        unread.truncate(unread.len() - 1);
+        domain.receive(broker(2), &unread, 0).expect("nobody reads the rest");
+        assert_eq!(domain.poll_transmit(broker(2)), answer);
+    }
+    let mut newer = encode_record(&record(3, 3));
+    newer.truncate(newer.len() - 1);
+    let malformed = Err(ReceiveError::Malformed(RecordError::Truncated));
+    assert_eq!(domain.receive(broker(2), &newer, 0), malformed);
+}
+
+#[test]
+fn a_record_of_the_known_version_that_says_something_else_is_read() {
+    let mut domain = greeted(1, 2);
+    domain.receive(broker(2), &encode_record(&record(3, 1)), 0).expect("it makes sense");
+    let mut twin = record(3, 1);
+    twin.load.clients = 1;
+    domain.receive(broker(2), &encode_record(&twin), 0).expect("it makes sense");
+    let events: Vec<_> = std::iter::from_fn(|| domain.poll_event()).collect();
+    assert!(events.contains(&DomainEvent::IdentityClash(broker(3))));
 }

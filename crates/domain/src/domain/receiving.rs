@@ -4,7 +4,7 @@ use super::Domain;
 use crate::control::{Acknowledgement, ControlMessage, Hello};
 use crate::known_brokers::DifferenceReceived;
 use crate::neighbour::Neighbour;
-use crate::record::RecordDifference;
+use crate::record::{RecordDifference, RecordHead};
 use crate::{BrokerId, BrokerRecord, DomainEvent, Received, RecordError, RecordVersion};
 
 /// Why the link to a neighbour has to end.
@@ -42,7 +42,7 @@ impl Domain {
             ControlMessage::Hello(_) if has_greeted => return Err(ReceiveError::RepeatedHello),
             ControlMessage::Hello(hello) => self.receive_hello(neighbour, hello)?,
             _ if !has_greeted => return Err(ReceiveError::NoHello),
-            ControlMessage::Record(record) => self.receive_record(neighbour, *record),
+            ControlMessage::Record(record) => self.receive_record(neighbour, &record)?,
             ControlMessage::Difference(difference) => {
                 self.receive_difference(neighbour, &difference)?;
             }
@@ -80,9 +80,14 @@ impl Domain {
         Ok(())
     }
 
-    fn receive_record(&mut self, from: BrokerId, record: BrokerRecord) {
-        let (id, version) = (record.id(), record.version());
-        match self.known.receive(record, self.now_ms) {
+    fn receive_record(&mut self, from: BrokerId, bytes: &[u8]) -> Result<(), RecordError> {
+        let head = RecordHead::decode(bytes)?;
+        let (id, version) = (head.id, head.version);
+        let received = match self.known.look(head) {
+            Some(received) => received,
+            None => self.known.receive(BrokerRecord::decode(bytes)?, self.now_ms),
+        };
+        match received {
             Received::News { before, displaced } => {
                 if let Some(displaced) = displaced {
                     self.forget(&displaced);
@@ -95,6 +100,7 @@ impl Domain {
             Received::Clash => self.tell(DomainEvent::IdentityClash(id)),
             Received::Full => self.tell(DomainEvent::DomainFull(id)),
         }
+        Ok(())
     }
 
     fn take_news(&mut self, id: BrokerId, before: Option<&BrokerRecord>) {

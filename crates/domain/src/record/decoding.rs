@@ -4,9 +4,11 @@
 use std::collections::BTreeMap;
 
 use super::encoding::{
-    FORMAT, HAS_DESCRIPTION, HAS_DOLLAR_TOPICS, HAS_INTEREST, HAS_LINKS, HAS_LOAD, IS_WIDENED,
+    HAS_DESCRIPTION, HAS_DOLLAR_TOPICS, HAS_INTEREST, HAS_LINKS, HAS_LOAD, IS_WIDENED,
 };
-use super::{BrokerDescription, BrokerRecord, ChangedParts, Load, RecordDifference, RecordError};
+use super::{
+    BrokerDescription, BrokerRecord, ChangedParts, Load, RecordDifference, RecordError, RecordHead,
+};
 use crate::bounds::{ADDRESSES_MAX, FILTER_BYTES_MAX, FILTERS_MAX, LINKS_MAX};
 use crate::byte_cursor::ByteCursor;
 use crate::interest::{AnnouncedInterest, InterestDifference};
@@ -16,11 +18,7 @@ impl BrokerRecord {
     /// The record that these bytes are.
     pub fn decode(bytes: &[u8]) -> Result<Self, RecordError> {
         let mut cursor = ByteCursor::new(bytes);
-        let format = cursor.u8()?;
-        if format != FORMAT {
-            return Err(RecordError::UnknownFormat(format));
-        }
-        let (id, version, checksum) = (cursor.broker_id()?, cursor.version()?, cursor.u64()?);
+        let RecordHead { id, version, checksum } = RecordHead::read(&mut cursor)?;
         let record = Self {
             id,
             version,

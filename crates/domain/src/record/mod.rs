@@ -4,6 +4,7 @@ mod decoding;
 mod difference;
 mod encoding;
 mod error;
+mod head;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +17,7 @@ use crate::{BrokerId, RecordVersion};
 pub(crate) use difference::{ChangedParts, RecordDifference};
 pub(crate) use encoding::put_version;
 pub use error::RecordError;
+pub(crate) use head::RecordHead;
 
 /// Everything that others know of a broker.
 #[derive(Clone, Debug, PartialEq, Eq)]
