@@ -17,3 +17,5 @@ pub const FILTERS_MAX: usize = 32_768;
 pub const FILTER_BYTES_MAX: usize = 1 << 20;
 /// Levels of such a filter; a longer one is cut after its first levels, and ends with `#`.
 pub const FILTER_LEVELS_MAX: usize = 32;
+/// Memory of other brokers' filters with their levels in the tree, as it is measured for subscriptions of clients.
+pub const FOREIGN_BYTES_MAX: usize = 64 << 20;

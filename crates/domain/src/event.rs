@@ -29,6 +29,13 @@ pub enum DomainEvent {
     DomainFull(BrokerId),
     /// Whether this broker's interest matches more than its subscriptions do, because they are too many.
     InterestWidened(bool),
+    /// Whether this broker sends everything to another one, because there is no room for the other's filters here.
+    ForeignInterestWidened {
+        /// The other broker.
+        of: BrokerId,
+        /// Whether it is so from now on.
+        is_widened: bool,
+    },
     /// Numbers of an origin that did not arrive.
     Lost(LostRange),
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use slipring_wire::matches;
 
+use crate::bounds::FOREIGN_BYTES_MAX;
 use crate::strategies_tests::{broker, filter, interest, rate, topic};
 use crate::{
     AnnouncedInterest, BrokerDescription, BrokerId, BrokerRecord, Interest, InterestBounds,
@@ -12,6 +13,8 @@ use crate::{
 };
 
 const BROKERS: u8 = 6;
+/// What the tree takes for a filter with one level.
+const LEVEL_BYTES: usize = 512 + 256;
 
 fn announced(filter: &str, rate: WantedRate) -> AnnouncedInterest {
     let mut interest = Interest::default();
@@ -36,7 +39,7 @@ fn records(links: &[(u8, u8)]) -> Vec<BrokerRecord> {
 
 fn routings(records: &[BrokerRecord], interests: &[AnnouncedInterest]) -> Vec<Routing> {
     let routing = |me: &BrokerRecord| {
-        let mut routing = Routing::new(Topology::of(me.id(), records.iter()));
+        let mut routing = Routing::new(Topology::of(me.id(), records.iter()), FOREIGN_BYTES_MAX);
         for (other, interest) in records.iter().zip(interests) {
             routing.set_interest(other.id(), &AnnouncedInterest::default(), interest);
         }
@@ -135,4 +138,34 @@ fn who_wants_all_topics_with_a_dollar_gets_them_and_no_others() {
         routings(&records(&[(0, 1)]), &[AnnouncedInterest::default(), all]).swap_remove(0);
     assert_eq!(routing.next_hops(broker(0), "$a/b", None).len(), 1);
     assert!(routing.next_hops(broker(0), "a/b", None).is_empty());
+}
+
+#[test]
+fn a_broker_whose_filters_find_no_room_gets_everything_until_there_is_room() {
+    let every = WantedRate::EVERY_SAMPLE;
+    let interest = |filters: &[&str]| {
+        let filters = filters.iter().map(|filter| ((*filter).into(), every));
+        AnnouncedInterest::new(filters.collect(), None, false)
+    };
+    let none = interest(&[]);
+    for (room, is_widened) in [(2 * LEVEL_BYTES, false), (2 * LEVEL_BYTES - 1, true)] {
+        let records = records(&[(0, 1), (0, 2)]);
+        let mut routing = Routing::new(Topology::of(broker(0), records.iter()), room);
+        let goes_to = |routing: &mut Routing, topic: &str| {
+            let hops = routing.next_hops(broker(0), topic, None);
+            hops.into_iter().map(|hop| hop.neighbour).collect::<Vec<_>>()
+        };
+        routing.set_interest(broker(1), &none, &interest(&["a"]));
+        routing.set_interest(broker(2), &none, &interest(&["b"]));
+        assert_eq!([1, 2].map(|id| routing.is_widened(broker(id))), [false, is_widened]);
+        let expected = if is_widened { vec![broker(2)] } else { vec![] };
+        assert_eq!(goes_to(&mut routing, "$c"), expected);
+        routing.set_interest(broker(2), &interest(&["b"]), &interest(&["b", "c"]));
+        assert_eq!(goes_to(&mut routing, "$c"), [broker(2)], "there is no room for two");
+        routing.set_interest(broker(1), &interest(&["a"]), &none);
+        routing.set_interest(broker(2), &interest(&["b", "c"]), &interest(&["c"]));
+        assert!(!routing.is_widened(broker(2)));
+        assert_eq!((goes_to(&mut routing, "$c"), goes_to(&mut routing, "b")), (vec![], vec![]));
+        assert_eq!(goes_to(&mut routing, "c"), [broker(2)]);
+    }
 }

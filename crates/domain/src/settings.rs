@@ -1,6 +1,7 @@
 //! What an operator may set of the domain.
 
 use crate::InterestBounds;
+use crate::bounds::FOREIGN_BYTES_MAX;
 
 /// How long the domain waits, and how much it keeps.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +13,9 @@ pub struct DomainSettings {
     pub forget_ms: u64,
     /// How far behind the greatest number of its origin a message is still told apart from others.
     pub arrival_window: usize,
+    /// How much memory the filters of other brokers take, with their levels in the tree. A broker whose filters find no
+    /// room gets every message.
+    pub foreign_bytes_max: usize,
     /// How much this broker announces.
     pub interest: InterestBounds,
 }
@@ -22,6 +26,7 @@ impl Default for DomainSettings {
             answer_ms: 200,
             forget_ms: 3_600_000,
             arrival_window: 65_536,
+            foreign_bytes_max: FOREIGN_BYTES_MAX,
             interest: InterestBounds::default(),
         }
     }

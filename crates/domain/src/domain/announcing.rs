@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Domain;
 use crate::interest::{InterestDifference, InterestUpdate};
 use crate::record::ChangedParts;
-use crate::{AnnouncedInterest, BrokerId, BrokerRecord, DomainEvent, Topology};
+use crate::{AnnouncedInterest, BrokerId, BrokerRecord, DomainEvent, Routing, Topology};
 
 impl Domain {
     /// Announces the interest again as it is, if a broker in reach has not acknowledged it.
@@ -74,7 +74,9 @@ impl Domain {
     pub(super) fn record_changed(&mut self, before: Option<&BrokerRecord>, after: &BrokerRecord) {
         let none = AnnouncedInterest::default();
         let interest = before.map_or(&none, |before| before.interest());
-        self.routing.set_interest(after.id(), interest, after.interest());
+        self.with_routing(after.id(), |routing| {
+            routing.set_interest(after.id(), interest, after.interest());
+        });
         if before.is_none_or(|before| before.links() != after.links()) {
             self.links_changed();
         } else if before.is_some_and(|before| before.version().next() != after.version()) {
@@ -85,8 +87,12 @@ impl Domain {
 
     /// Parts of a broker's record are others than before, in the next version or in a later one.
     pub(super) fn parts_changed(&mut self, id: BrokerId, is_next: bool, parts: &ChangedParts) {
-        if let Some(interest) = &parts.interest {
-            self.routing.change_interest(id, interest);
+        if let Some(difference) = &parts.interest
+            && let Some(record) = self.known.get(id).cloned()
+        {
+            self.with_routing(id, |routing| {
+                routing.change_interest(id, difference, record.interest());
+            });
         }
         if parts.links.is_some() {
             self.links_changed();
@@ -101,11 +107,28 @@ impl Domain {
     /// A broker is not known any more.
     pub(super) fn forget(&mut self, record: &Arc<BrokerRecord>) {
         let id = record.id();
-        self.routing.set_interest(id, record.interest(), &AnnouncedInterest::default());
+        self.with_routing(id, |routing| {
+            routing.set_interest(id, record.interest(), &AnnouncedInterest::default());
+        });
+        for widened in self.routing.widened().clone() {
+            if let Some(record) = self.known.get(widened).cloned() {
+                self.with_routing(widened, |routing| routing.narrow(widened, record.interest()));
+            }
+        }
         self.acknowledged.remove(&id);
         self.tellers.remove(&id);
         self.arrivals.forget(id);
         self.neighbours.values_mut().for_each(|neighbour| neighbour.forget(id));
+    }
+
+    /// Changes where messages for a broker go, and tells if it gets everything from now on, or no more.
+    fn with_routing(&mut self, id: BrokerId, change: impl FnOnce(&mut Routing)) {
+        let was_widened = self.routing.is_widened(id);
+        change(&mut self.routing);
+        let is_widened = self.routing.is_widened(id);
+        if is_widened != was_widened {
+            self.tell(DomainEvent::ForeignInterestWidened { of: id, is_widened });
+        }
     }
 
     fn links_changed(&mut self) {

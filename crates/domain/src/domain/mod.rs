@@ -5,9 +5,9 @@
 mod announcement;
 mod announcing;
 mod carrying;
-#[cfg(test)]
-mod difference_tests;
 mod receiving;
+#[cfg(test)]
+mod record_tests;
 #[cfg(test)]
 mod tests;
 
@@ -72,7 +72,8 @@ impl Domain {
         settings: DomainSettings,
     ) -> Self {
         let own = BrokerRecord::first(id, start, description);
-        let routing = Routing::new(Topology::of(id, std::iter::once(&own)));
+        let routing =
+            Routing::new(Topology::of(id, std::iter::once(&own)), settings.foreign_bytes_max);
         Self {
             known: KnownBrokers::new(own),
             routing,

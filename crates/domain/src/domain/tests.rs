@@ -30,7 +30,7 @@ pub(super) fn chain(length: u8) -> Vec<Domain> {
     chain
 }
 
-fn connect(brokers: &mut [Domain], a: usize, b: usize) {
+pub(super) fn connect(brokers: &mut [Domain], a: usize, b: usize) {
     let (first, second) = (brokers[a].id(), brokers[b].id());
     brokers[a].link_up(second, 1, 0).expect("there is room");
     brokers[b].link_up(first, 1, 0).expect("there is room");

@@ -5,6 +5,7 @@ use super::graph;
 use super::network::SimulatedLink;
 use super::random::Random;
 use super::world::{Happening, SILENCE_MS, World};
+use crate::bounds::FOREIGN_BYTES_MAX;
 use crate::{DomainSettings, InterestBounds, WantedRate};
 
 const STEPS: usize = 20;
@@ -15,6 +16,8 @@ pub const ANSWER_MS: u64 = 500;
 const FORGET_MS: [u64; 2] = [600, 3_600_000];
 /// A small one, which histories cross.
 const ARRIVAL_WINDOW: usize = 64;
+/// Room for a few filters, where interest is widened early.
+const FOREIGN_BYTES: usize = 4_000;
 /// Filters with a topic that each of them matches.
 const FILTERS: [(&str, &str); 8] = [
     ("a/b", "a/b"),
@@ -100,6 +103,7 @@ fn world(seed: u64) -> World {
         answer_ms: ANSWER_MS,
         forget_ms: random.of(&FORGET_MS),
         arrival_window: ARRIVAL_WINDOW,
+        foreign_bytes_max: if is_narrow { FOREIGN_BYTES } else { FOREIGN_BYTES_MAX },
         interest: InterestBounds { filters_max, bytes_max: 1_000 },
     };
     let brokers = (0..brokers).map(|number| SimulatedBroker::new(number, settings)).collect();

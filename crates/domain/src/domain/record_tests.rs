@@ -1,13 +1,15 @@
-//! What changed in a record goes to a neighbour that has the version before; any other one gets the record.
+//! How records of other brokers are taken: from the version before or as they are, unread if they are known, and bounded.
 
-use super::tests::{EVERY, chain, exchange, greeted, record};
+use super::tests::{EVERY, chain, connect, exchange, greeted, record};
 use super::{Domain, ReceiveError};
 use crate::control::{
     ControlMessage, DIFFERENCE, encode_difference, encode_lacking, encode_record,
 };
 use crate::record::ChangedParts;
 use crate::strategies_tests::broker;
-use crate::{BrokerRecord, DomainEvent, KnownBrokers, RecordError};
+use crate::{
+    BrokerDescription, BrokerRecord, DomainEvent, DomainSettings, KnownBrokers, RecordError,
+};
 
 /// Broker 1 wants 20 topics, and broker 2 knows that.
 fn interested() -> Vec<Domain> {
@@ -115,4 +117,30 @@ fn a_record_of_the_known_version_that_says_something_else_is_read() {
     domain.receive(broker(2), &encode_record(&twin), 0).expect("it makes sense");
     let events: Vec<_> = std::iter::from_fn(|| domain.poll_event()).collect();
     assert!(events.contains(&DomainEvent::IdentityClash(broker(3))));
+}
+
+#[test]
+fn who_finds_no_room_for_its_filters_and_who_does_again_is_told() {
+    let settings = DomainSettings { foreign_bytes_max: 2_000, ..DomainSettings::default() };
+    let mut chain = chain(3);
+    chain[1] = Domain::new(broker(2), 2, BrokerDescription::default(), settings);
+    connect(&mut chain, 0, 1);
+    connect(&mut chain, 1, 2);
+    exchange(&mut chain, 0);
+    for (from, filter) in [(0, "a"), (2, "b"), (2, "c")] {
+        chain[from].subscribe(filter, EVERY, 0);
+        exchange(&mut chain, 0);
+    }
+    let told = |domain: &mut Domain| {
+        let events = std::iter::from_fn(|| domain.poll_event());
+        let told = events.filter(|one| matches!(one, DomainEvent::ForeignInterestWidened { .. }));
+        told.collect::<Vec<_>>()
+    };
+    let widened = |is_widened| DomainEvent::ForeignInterestWidened { of: broker(3), is_widened };
+    assert_eq!(told(&mut chain[1]), [widened(true)]);
+    assert_eq!(chain[1].publish("x").next_hops.len(), 1);
+    chain[1].link_down(broker(1), 1);
+    chain[1].handle_timeout(3_600_001);
+    assert_eq!(told(&mut chain[1]), [widened(false)], "the first broker is forgotten");
+    assert!(chain[1].publish("x").next_hops.is_empty());
 }
