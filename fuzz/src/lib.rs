@@ -7,6 +7,7 @@ mod beside;
 mod choice;
 mod client;
 mod client_packet;
+mod domain;
 mod frame;
 mod journal;
 mod journal_protocol;
@@ -29,6 +30,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("beside", beside::beside),
     ("choice", choice::choice),
     ("client", client::client),
+    ("domain", domain::domain),
     ("frame", frame::frame),
     ("journal", journal::journal),
     ("journal_protocol", journal_protocol::journal_protocol),

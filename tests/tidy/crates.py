@@ -24,7 +24,7 @@ CRATES: dict[str, frozenset[str]] = {
     ),
     "simulation": frozenset({"wire", "core", "journal", "engine"}),
     "load": frozenset({"wire"}),
-    "fuzz": frozenset({"wire", "core", "journal", "protocol"}),
+    "fuzz": frozenset({"wire", "core", "domain", "journal", "protocol"}),
 }
 """Each crate and those it may depend on. Tests of a crate may use any other."""
 
