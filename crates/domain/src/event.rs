@@ -25,6 +25,16 @@ pub enum DomainEvent {
     Unreachable(BrokerId),
     /// Another broker has this identity, too: a data folder was copied. What it says is not taken.
     IdentityClash(BrokerId),
+    /// The start of a broker grew by more than it can: a neighbour, or somebody behind it, may have forged the record. If
+    /// so, nobody takes what the broker itself says until it starts with a greater number.
+    ImplausibleStart {
+        /// Whose record it is.
+        of: BrokerId,
+        /// The neighbour that was the first to send it.
+        from: BrokerId,
+        /// The start that the record claims.
+        start: u64,
+    },
     /// There are as many brokers as a domain can have: this one is not known.
     DomainFull(BrokerId),
     /// Whether this broker's interest matches more than its subscriptions do, because they are too many.

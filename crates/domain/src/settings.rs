@@ -13,6 +13,9 @@ pub struct DomainSettings {
     pub forget_ms: u64,
     /// How far behind the greatest number of its origin a message is still told apart from others.
     pub arrival_window: usize,
+    /// By how much the start of another broker can grow between two of its records. One that grows by more may be forged:
+    /// it is taken, and told.
+    pub start_step_max: u64,
     /// How much memory the filters of other brokers take, with their levels in the tree. A broker whose filters find no
     /// room gets every message.
     pub foreign_bytes_max: usize,
@@ -26,6 +29,7 @@ impl Default for DomainSettings {
             answer_ms: 200,
             forget_ms: 3_600_000,
             arrival_window: 65_536,
+            start_step_max: u64::MAX,
             foreign_bytes_max: FOREIGN_BYTES_MAX,
             interest: InterestBounds::default(),
         }

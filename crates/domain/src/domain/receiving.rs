@@ -92,7 +92,7 @@ impl Domain {
                 if let Some(displaced) = displaced {
                     self.forget(&displaced);
                 }
-                self.take_news(id, before.as_deref());
+                self.take_news(from, id, before.as_deref());
                 self.pass_on(from, id, version);
             }
             Received::Known => self.with_neighbour(from, |link| link.has(id, version)),
@@ -103,7 +103,7 @@ impl Domain {
         Ok(())
     }
 
-    fn take_news(&mut self, id: BrokerId, before: Option<&BrokerRecord>) {
+    fn take_news(&mut self, from: BrokerId, id: BrokerId, before: Option<&BrokerRecord>) {
         let Some(record) = self.known.get(id).cloned() else { return };
         self.record_changed(before, &record);
         if before.is_none_or(|before| before.description() != record.description()) {
@@ -112,6 +112,11 @@ impl Domain {
         if before.is_some_and(|before| before.version().start() != record.version().start()) {
             // It has lost what it acknowledged.
             self.acknowledged.remove(&id);
+        }
+        let start = record.version().start();
+        let step = before.map_or(0, |before| start.saturating_sub(before.version().start()));
+        if step > self.settings.start_step_max {
+            self.tell(DomainEvent::ImplausibleStart { of: id, from, start });
         }
     }
 

@@ -3,7 +3,7 @@
 use super::tests::{EVERY, chain, connect, exchange, greeted, record};
 use super::{Domain, ReceiveError};
 use crate::control::{
-    ControlMessage, DIFFERENCE, encode_difference, encode_lacking, encode_record,
+    ControlMessage, DIFFERENCE, encode_difference, encode_hello, encode_lacking, encode_record,
 };
 use crate::record::ChangedParts;
 use crate::strategies_tests::broker;
@@ -143,4 +143,24 @@ fn who_finds_no_room_for_its_filters_and_who_does_again_is_told() {
     chain[1].handle_timeout(3_600_001);
     assert_eq!(told(&mut chain[1]), [widened(false)], "the first broker is forgotten");
     assert!(chain[1].publish("x").next_hops.is_empty());
+}
+
+#[test]
+fn a_start_that_grows_by_more_than_it_can_is_told() {
+    let settings = DomainSettings { start_step_max: 5, ..DomainSettings::default() };
+    let mut domain = Domain::new(broker(1), 1, BrokerDescription::default(), settings);
+    domain.link_up(broker(2), 1, 0).expect("there is room");
+    domain.receive(broker(2), &encode_hello(broker(2), &[]), 0).expect("hello");
+    let mut told = |start| {
+        domain.receive(broker(2), &encode_record(&record(3, start)), 0).expect("it makes sense");
+        std::iter::from_fn(|| domain.poll_event()).find(|event| *event != described())
+    };
+    assert_eq!(told(100), None, "nothing was known of it");
+    assert_eq!(told(105), None);
+    let (of, from) = (broker(3), broker(2));
+    assert_eq!(told(111), Some(DomainEvent::ImplausibleStart { of, from, start: 111 }));
+}
+
+fn described() -> DomainEvent {
+    DomainEvent::Described(broker(3))
 }

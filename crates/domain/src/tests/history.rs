@@ -103,6 +103,7 @@ fn world(seed: u64) -> World {
         answer_ms: ANSWER_MS,
         forget_ms: random.of(&FORGET_MS),
         arrival_window: ARRIVAL_WINDOW,
+        start_step_max: STEPS as u64,
         foreign_bytes_max: if is_narrow { FOREIGN_BYTES } else { FOREIGN_BYTES_MAX },
         interest: InterestBounds { filters_max, bytes_max: 1_000 },
     };

@@ -62,6 +62,9 @@ impl World {
         if matches!(event, DomainEvent::IdentityClash(_)) {
             self.verdict.broken.push(format!("{at} saw a clash: {event:?}"));
         }
+        if matches!(event, DomainEvent::ImplausibleStart { .. }) {
+            self.verdict.broken.push(format!("{at} took a record for forged: {event:?}"));
+        }
         let Some(filter) = self.brokers[at].hear(event) else { return };
         if self.random.one_in(2) {
             let elsewhere = self.random.below(self.brokers.len());
