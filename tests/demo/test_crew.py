@@ -2,40 +2,15 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import numpy as np
 
 import slipring
-from slipring import Parameter
-from slipring.client import Bus
 from slipring.demo.crew import CHUNK_HZ, SOUND_HZ, Cockpit, control_the_flight
 from tests.client.table_broker import table_url
+from tests.demo.crew_aboard import aboard
 
 __all__ = ["table_url"]
-
-ABOARD = {
-    "engine/n1": Parameter("f64", unit="%"),
-    "fuel/total": Parameter("f64", unit="kg"),
-    "flight/phase_name": Parameter("text"),
-}
-
-
-@asynccontextmanager
-async def aboard(url: str, prefix: str, shaft_percent: float) -> AsyncIterator[Bus]:
-    """A client beside a crew whose aircraft taxies; the crew works until the end of the block."""
-    async with slipring.connect(url) as jet, slipring.connect(url) as crew:
-        declared = await jet.declare(prefix, ABOARD)
-        declared.write(
-            {"engine/n1": shaft_percent, "fuel/total": 2_268.4, "flight/phase_name": "taxi"}
-        )
-        await declared.flush()
-        working = asyncio.create_task(Cockpit(crew, prefix).run())
-        async with slipring.connect(url) as bus:
-            yield bus
-        working.cancel()
-        await asyncio.gather(working, return_exceptions=True)
 
 
 async def test_the_phase_is_a_retained_word_and_the_fuel_an_answer(table_url: str) -> None:

@@ -23,6 +23,7 @@ RUN = {
     "docs/dictionaries.md python": "docs/test_page_examples.py",
     "docs/dictionaries.md sh": "docs/test_page_lines.py",
     "docs/aircraft.md python": "docs/test_page_examples.py",
+    "docs/aircraft.md sh": "docs/test_page_lines.py",
     "docs/discovery.md sh": "docs/test_page_lines.py",
     "docs/from-mosquitto.md sh": "control/test_operating_page.py",
     "docs/hardening.md sh": "control/test_hardening.py",

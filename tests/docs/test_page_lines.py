@@ -14,6 +14,8 @@ import pytest
 
 import slipring
 from slipring import sync
+from slipring.demo.jet import PREFIX
+from tests.demo.crew_aboard import aboard
 from tests.discovery.brokers import free_udp_port
 from tests.docs.page_shell import PageShell, page_blocks, page_lines
 from tests.lake_samples import make_lake
@@ -138,6 +140,14 @@ def test_every_line_of_readme_beside_a_flying_demo_can_be_typed(shell: PageShell
         shown = shell.type(line)
         if "again/#" in line:
             assert "again/gripen/39-7/engine/egt" in shown
+
+
+async def test_every_line_about_the_crew_of_the_demo_can_be_typed(shell: PageShell) -> None:
+    asking, listening = page_lines("docs/aircraft.md")
+    async with aboard(shell.broker.url, PREFIX, 50.0) as bus:
+        await bus.request(f"{PREFIX}/ask/fuel", wait=True)
+        assert '"fuel_kg": 2268' in await asyncio.to_thread(shell.type, asking)
+        assert "playing" in await asyncio.to_thread(shell.type, listening)
 
 
 async def test_every_line_about_watching_can_be_typed(shell: PageShell) -> None:
