@@ -15,7 +15,7 @@ export VIRTUAL_ENV := $(CURDIR)/.venv
 unexport CONDA_PREFIX
 
 # What `make bench` runs when nothing is chosen.
-benches := start table setups broker latency requests requests_pairs requests_memory priority connections fairness access rights growth durability journal_spark samples_spark lake_lag lake_files lake_query history journal_remote replay export
+benches := start table setups broker latency requests requests_pairs requests_memory priority connections fairness access rights growth durability journal_spark samples_spark lake_lag lake_files lake_query history console console_pages journal_remote replay export
 
 # What this run asks of the machine: see scripts/system-needs.sh.
 asked = $(filter $(1),$(MAKECMDGOALS))

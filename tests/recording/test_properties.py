@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipring.native import decode_properties, encode_properties
-from slipring.recording.properties import RAW, from_keys, to_keys
+from slipring.recording.properties import RAW, from_keys, of_plain_message, to_keys
 from tests.mqtt_bytes import properties as written
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
@@ -67,3 +67,16 @@ def test_a_wrong_key_is_named(row: dict[str, object], expected: str) -> None:
 
 def test_user_properties_may_be_an_object() -> None:
     assert from_keys({"properties": {"a": "b"}}) == encode_properties([("user", ("a", "b"))])
+
+
+def test_the_properties_of_a_request_become_those_of_a_plain_message() -> None:
+    kept = [("content_type", "text/plain"), ("user", ("site", "north"))]
+    asked = [
+        ("response_topic", "$slipring/answer"),
+        ("correlation_data", b"7"),
+        ("user", ("slipring-timeout", "3")),
+        ("user", ("slipring-wait", "1")),
+    ]
+    assert decode_properties(of_plain_message(encode_properties([*kept, *asked]))) == kept
+    assert of_plain_message(encode_properties(asked)) == b""
+    assert of_plain_message(b"\xff") == b"\xff", "what cannot be read stays as it is"

@@ -12,6 +12,9 @@ from typing import Any
 from slipring.native import decode_properties, encode_properties
 
 USER = "properties"
+REQUEST_PREFIX = "slipring-"
+REQUEST = "slipring-timeout"
+"""The user property that makes a message a request."""
 CORRELATION = "correlation_data_base64"
 RAW = "properties_base64"
 """The encoded properties of a message, if they cannot be decoded."""
@@ -44,6 +47,22 @@ def from_keys(row: Mapping[str, Any]) -> bytes:
         pairs.append(("correlation_data", from_base64(row, CORRELATION)))
     pairs += [("user", pair) for pair in _user_pairs(row.get(USER, []))]
     return encode_properties(pairs) if pairs else b""
+
+
+def of_plain_message(encoded: bytes) -> bytes:
+    """The properties of a request without what makes it one."""
+    try:
+        decoded = decode_properties(encoded)
+    except ValueError:
+        return encoded
+    pairs = [(name, value) for name, value in decoded if not _is_of_request(name, value)]
+    return encode_properties(pairs) if pairs else b""
+
+
+def _is_of_request(name: str, value: Any) -> bool:
+    if name == "user":
+        return str(value[0]).startswith(REQUEST_PREFIX)
+    return name in ("response_topic", "correlation_data")
 
 
 def from_base64(row: Mapping[str, Any], key: str) -> bytes:

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from slipring.errors import JournalDamaged, RecordingError
 from slipring.journal.native_messages import to_native
 from slipring.native import Messages
 from slipring.recording.message_columns import to_messages
+from slipring.recording.properties import REQUEST, of_plain_message
 from slipring.recording.recording import Piece, Recording
 from slipring.recording.replay_schedule import EARLIEST_NS, ReplaySchedule, due_times
 
@@ -106,7 +108,7 @@ class Replay:
         if self._schedule is None:
             self.played.began_ns = self._clock.now_ns()
             self._schedule = ReplaySchedule(due[0], self.played.began_ns, self._speed)
-        messages, at = to_native(to_messages(rows)), 0
+        messages, at = to_native(to_messages(_without_requests(rows))), 0
         while at < len(due):
             now_ns = self._clock.now_ns()
             ready = self._schedule.ready(due, at, now_ns)
@@ -119,6 +121,20 @@ class Replay:
             self._due_ns = due[ready - 1]
             self.played.recorded_ns = before_ns + self._due_ns - self._schedule.first_ns
             at = ready
+
+
+def _without_requests(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Requests as plain messages: whoever asked does not wait for an answer any more."""
+    properties = rows.column("properties").cast(pa.binary())
+    asked = pc.match_substring(properties, REQUEST)
+    if not pc.any(asked).as_py():
+        return rows
+    pairs = zip(properties.to_pylist(), asked.to_pylist(), strict=True)
+    plain = [of_plain_message(value) if is_request else value for value, is_request in pairs]
+    at = rows.schema.get_field_index("properties")
+    return rows.set_column(
+        at, "properties", pa.array(plain, pa.binary()).cast(rows.schema.field(at).type)
+    )
 
 
 async def _as_recorded(piece: Piece) -> pa.RecordBatch:

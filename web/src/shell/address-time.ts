@@ -57,8 +57,9 @@ export class AddressTime {
     const address = readAddress(hash);
     if (!address) return;
     const [route = "#/"] = hash.split("?", 1);
-    const query = queryText(withTime(address.query, this.#time, live_ms));
-    const next = query ? `${route}?${query}` : route;
-    if (next !== window.location.hash) history.replaceState(null, "", next);
+    const query = withTime(address.query, this.#time, live_ms);
+    if (query.toString() === address.query.toString()) return;
+    const text = queryText(query);
+    history.replaceState(null, "", text ? `${route}?${text}` : route);
   }
 }
