@@ -79,4 +79,6 @@ def test_the_properties_of_a_request_become_those_of_a_plain_message() -> None:
     ]
     assert decode_properties(of_plain_message(encode_properties([*kept, *asked]))) == kept
     assert of_plain_message(encode_properties(asked)) == b""
+    told = encode_properties([("content_type", "slipring-timeout"), ("response_topic", "a")])
+    assert of_plain_message(told) == told, "no request, though it has the words"
     assert of_plain_message(b"\xff") == b"\xff", "what cannot be read stays as it is"

@@ -141,12 +141,13 @@ class RecentSamples:
         """Where `fill` would read; an empty range if memory has all since a time."""
         start, end = self._start(journal, from_ns), journal.reader.end_offset()
         with self._lock:
+            known = [self.followed.get(name) for name in names]
             lacking = [
-                one.since if (one := self.followed.get(name)) else end
-                for name in names
-                if name not in self.followed or self.followed[name].complete_ns > from_ns
+                end if one is None else one.since
+                for one in known
+                if one is None or one.complete_ns > from_ns
             ]
-        return start, max(start, *lacking, start)
+        return start, max([start, *lacking])
 
     def is_complete(self, name: str, from_ns: int) -> bool:
         """Whether nothing is missing from a time on."""

@@ -50,10 +50,12 @@ def from_keys(row: Mapping[str, Any]) -> bytes:
 
 
 def of_plain_message(encoded: bytes) -> bytes:
-    """The properties of a request without what makes it one."""
+    """The properties of a request without what makes it one; others as they are."""
     try:
         decoded = decode_properties(encoded)
     except ValueError:
+        return encoded
+    if not any(name == "user" and value[0] == REQUEST for name, value in decoded):
         return encoded
     pairs = [(name, value) for name, value in decoded if not _is_of_request(name, value)]
     return encode_properties(pairs) if pairs else b""
